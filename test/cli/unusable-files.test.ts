@@ -9,6 +9,8 @@ import { workplace } from "./workspace.js";
 const place = workplace();
 const good = ["evaluate", "decision-quality-gate", "--input", '{"artifact":{"quality_score":0.9}}'];
 await place.run(good);
+const exported = join(place.root, "exported");
+await place.run(["export", "--out", exported]);
 rmSync(join(place.store, "log"), { recursive: true });
 writeFileSync(join(place.store, "log"), "");
 
@@ -30,6 +32,7 @@ const storeCommands: Readonly<Record<string, readonly string[]>> = {
   verify: ["verify"],
   overrides: ["overrides"],
   export: ["export"],
+  import: ["import", exported],
   cache: ["cache", "status"],
   prune: ["prune", "--before", "2020-01-01", "--yes"],
 };
