@@ -197,6 +197,24 @@ describe("a record that was edited and hashed again, without the records after i
   });
 });
 
+describe("a record that was appended without a new head", () => {
+  it("cannot be told from the rest of a crash, but verify says that it is there", async () => {
+    const directory = await filled(3);
+    expect(expectSound(directory).notes).toEqual([]);
+    appendLine(directory, decided({ input: "more" }));
+    expect(expectSound(directory)).toMatchObject({
+      size: 4,
+      notes: ["record 4 is not covered by the head: a crash left it, or another program appended it"],
+    });
+    appendLine(directory, decided({ input: "even more" }));
+    expect(expectSound(directory).notes).toEqual([
+      "records 4 to 5 are not covered by the head: a crash left them, or another program appended them",
+    ]);
+    await openLog(directory).log.append({ body: decided() });
+    expect(expectSound(directory)).toMatchObject({ size: 6, notes: [] });
+  });
+});
+
 describe("a removed log", () => {
   const remains: { name: string; remove: readonly string[] }[] = [
     { name: "counters", remove: ["definitions", "environments", "approvals"] },

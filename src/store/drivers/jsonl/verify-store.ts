@@ -6,7 +6,7 @@ import { runInSlices, runToEnd } from "./slices.js";
 import { throwReadError, wrapReadErrors } from "./store-errors.js";
 import { isNotFound, readIfExists, readAt, systemFiles } from "./files.js";
 import type { Head, Position } from "./head.js";
-import { describeRemovedLog, parseHead } from "./head.js";
+import { describeRemovedLog, parseHead, readHeadFile } from "./head.js";
 import { segmentName, listSegments } from "./segments.js";
 import { isTornTail } from "./recover-tail.js";
 import { canonicalJson } from "../../../digest/canonical-json.js";
@@ -91,6 +91,8 @@ function* verifyFiles(directory: string, options: VerifyOptions): Generator<void
   const removed =
     verifier.records === 0 && headFile === undefined ? describeRemovedLog(directory) : undefined;
   if (removed !== undefined) verifier.addProblem({ kind: "missing", message: removed });
+  // Read again, because an append may have finished meanwhile.
+  noteUncoveredRecords(readHeadFile(log), verifier.size, notes);
   noteUnsignedRecords(pins.checkpoints, verifier.size, { options, notes });
   const { size, problems, records, pruned } = verifier;
   return {
@@ -173,6 +175,17 @@ function checkExpectation(verifier: LogVerifier, { size, head }: Expectation): v
 
 /** Returns true for the start of a segment without records. */
 const isNewSegment = ({ size, segment, bytes }: Position): boolean => bytes === 0 && segment === size + 1;
+
+/** Adds a note on records after the head. They are valid: a crash, or a power cut that took the newest head, leaves some. */
+function noteUncoveredRecords(head: Head | undefined, size: number, notes: string[]): void {
+  if (head === undefined || size <= head.size) return;
+  const first = head.size + 1;
+  notes.push(
+    size === first
+      ? `record ${size} is not covered by the head: a crash left it, or another program appended it`
+      : `records ${first} to ${size} are not covered by the head: a crash left them, or another program appended them`,
+  );
+}
 
 /** Adds a note on records after the last checkpoint: only the unsigned head protects them. */
 function noteUnsignedRecords(
