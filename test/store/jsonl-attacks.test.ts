@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../src/model/json.js";
 import type { Entry, Ledger } from "../../src/model/store.js";
+import { describeRemovedLog } from "../../src/store/drivers/jsonl/head.js";
 import { verifyStore } from "../../src/store/drivers/jsonl/verify-store.js";
 import { collect, decided, noted, sha256 } from "./entries.js";
 import { chained } from "./forging.js";
@@ -271,6 +272,10 @@ describe("a removed log", () => {
       expect(await openLog(directory).log.append(limited)).toHaveProperty("seq");
     },
   );
+
+  it("is not suspected if another process starts the log after this one has looked for it", async () => {
+    expect(describeRemovedLog(await filled(1))).toBeUndefined();
+  });
 
   it("is not suspected in a backup without counters and index", async () => {
     const directory = await used();

@@ -166,7 +166,8 @@ const writtenAfterHead = ["counters", "definitions", "environments", "approvals"
 /** Says what is left of a store whose log was removed; undefined: nothing, so a log can be started. */
 export function describeRemovedLog(directory: string): string | undefined {
   const left = writtenAfterHead.filter((name) => existsSync(`${directory}/${name}`));
-  if (left.length === 0) return undefined;
+  // After that, because another process may just have started the log.
+  if (left.length === 0 || existsSync(`${directory}/log/head`)) return undefined;
   return `the log was removed, but the store still has ${left.map((name) => `\`${name}\``).join(", ")}`;
 }
 
