@@ -100,6 +100,15 @@ export function isFresh(
   return at <= now && now < at + (settings.lifetime ?? 0);
 }
 
+/**
+ * Returns false for an entry of the shelf that was changed after it was written. Someone who can write to the store can
+ * compute a new digest, so it shows damage, not forgery. Earlier versions wrote none; their entries are not used.
+ */
+export function isResponseUnchanged({ key, value }: ShelfEntry): boolean {
+  const { digest, ...response } = isObject(value) ? value : {};
+  return digest === undefined || digest === responseDigest(key, response as unknown as CachedResponse);
+}
+
 function responseDigest(key: string, { data, fetched_at, ...others }: CachedResponse): string {
   return sha256Hex(JSON.stringify([key, fetched_at, data, ...Object.entries(others)]));
 }

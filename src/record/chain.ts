@@ -74,6 +74,13 @@ export function parseChainLink(line: Buffer): ChainLink | undefined {
   return { seq: Number(start[1]), previous, hash };
 }
 
+/** The length of the end of a line (without its newline) that `parsePreviousHash` needs. */
+export const linkLength = endLength;
+
+/** Returns the hash of the record before, which the end of a line (without its newline) names. */
+export const parsePreviousHash = (end: Buffer): string | undefined =>
+  linkEnd.exec(end.toString("latin1"))?.[1];
+
 /** Whether the line is byte for byte what was hashed. */
 export function matchesOwnHash(line: Buffer, { hash }: ChainLink): boolean {
   const comma = line.length - hashLength;

@@ -45,7 +45,8 @@ export class LogVerifier {
   /** The state of the chain before the first record that is still in the log. */
   #base: { readonly size: number; readonly head: string } | undefined;
   #records = 0;
-  #isPruned = false;
+  /** The first note of a prune that has removed the records that are missing at the start. */
+  #prunedIn: number | undefined;
   /** Notes about pruning: the last pruned record, its hash, and the record of the note. */
   readonly #prunes: { readonly through: number; readonly hash: string; readonly seq: number }[] = [];
   #hasCounters = false;
@@ -86,7 +87,12 @@ export class LogVerifier {
 
   /** How many of them were pruned: all, if a note in the log says so; else none. */
   get pruned(): number {
-    return this.#isPruned ? this.missingAtStart : 0;
+    return this.#prunedIn === undefined ? 0 : this.missingAtStart;
+  }
+
+  /** The record that notes their prune. */
+  get prunedIn(): number | undefined {
+    return this.#prunedIn;
   }
 
   /** Whether a note has counters, which the records before it may contradict. */
@@ -150,21 +156,21 @@ export class LogVerifier {
   }
 
   /** Reports records that are missing at the start, unless a note in the log says that they were pruned. */
-  checkStart({ signedSize = Infinity, isPinned = () => true, pruned }: PruneWitness = {}): void {
+  checkStart({ size = Infinity, isPinned = () => true, pruned }: PruneWitness = {}): void {
     const base = this.#base;
     if (base === undefined || base.size === 0) return;
     this.#ends.set(base.size, base.head);
-    const isPruned = this.#prunes.some(
+    const note = this.#prunes.find(
       // An interrupted prune has not removed all records that its note names.
       ({ through, hash, seq }) =>
         through >= base.size &&
         (this.#ends.get(through) ?? this.hashAt(through)) === hash &&
-        seq <= signedSize &&
+        seq <= size &&
         isPinned(seq) &&
         through <= (pruned ?? Infinity),
     );
-    this.#isPruned = isPruned;
-    if (isPruned) return;
+    this.#prunedIn = note?.seq;
+    if (note !== undefined) return;
     const message =
       this.#prunes.length === 0
         ? `records 1 to ${base.size} are missing, and the log has no note that they were pruned`
@@ -244,8 +250,11 @@ export class LogVerifier {
 
 /** What else shows that a note was written by a prune. */
 interface PruneWitness {
-  /** The number of records that a signed checkpoint covers. */
-  readonly signedSize?: number;
+  /**
+   * The number of records that are known to be genuine: those that the head, or a signed checkpoint, covers. A prune
+   * removes records only after the head covers its note.
+   */
+  readonly size?: number;
   /** Whether a checkpoint was written right after this record. */
   readonly isPinned?: (seq: number) => boolean;
   /** The number of pruned records according to the head. */

@@ -111,7 +111,7 @@ describe("verify", () => {
   });
 
   it("fails for a log without records, unless --allow-empty or --expect is given", async () => {
-    rmSync(join(place.store, "log"), { recursive: true });
+    rmSync(place.store, { recursive: true });
     const { code, err } = await place.run(["verify"]);
     expect(code).toBe(6);
     expect(err).toMatch(/^error: nothing to check: there are no records\nhint: add --allow-empty/);
@@ -119,13 +119,19 @@ describe("verify", () => {
     expect((await verify("--expect", `0:${"0".repeat(64)}`)).code).toBe(0);
   });
 
-  it("notes where definitions have outlived their log", async () => {
+  it("finds that the log of a store was removed, and no new one is started", async () => {
     rmSync(join(place.store, "log"), { recursive: true });
     const { code, found } = await verify("--allow-empty");
-    expect(code).toBe(0);
-    expect(found.notes).toEqual([
-      "the store contains definitions but no records: the log may have been removed",
+    const message = "the log was removed, but the store still has `definitions`, `environments`";
+    expect({ code, problems: found.problems }).toEqual({ code: 6, problems: [{ kind: "missing", message }] });
+    const { code: failed, err } = await place.run([
+      "evaluate",
+      "decision-quality-gate",
+      "--input",
+      '{"artifact":{"quality_score":0.9}}',
     ]);
+    expect(failed).toBe(1);
+    expect(err).toContain(`is damaged: ${message}\nhint: `);
   });
 });
 

@@ -153,6 +153,34 @@ describe("a forged answer is not used, and verify names it", () => {
     expect((await ask(directory)).labels).toBeUndefined();
   });
 
+  it("an answer whose record is in a file that is not part of the log", async () => {
+    const directory = storeDirectory();
+    const genuine = await cacheAnswer(openLog(directory));
+    const [line = ""] = linesOf(directory);
+    writeFileSync(logFile(directory, "0000000000-5.jsonl"), `${line}\n`);
+    const place = { segment: -5, offset: 0, length: line.length };
+    await put(directory, { ...genuine, value: { ...valueOf(genuine), place } });
+    expect((await ask(directory)).labels).toBeUndefined();
+    expect(verifyDerived(directory)).toMatchObject([{ kind: "derived", file: "cache/all.jsonl" }]);
+  });
+
+  it.each([
+    { name: "the last one", options: {}, later: 0 },
+    { name: "before another one", options: {}, later: 1 },
+    { name: "the last one of its segment", options: { segmentSize: 100 }, later: 1 },
+  ])("an answer whose record was edited and hashed again, $name", async ({ options, later }) => {
+    const directory = storeDirectory();
+    const store = openLog(directory, options);
+    await cacheAnswer(store);
+    for (let input = 0; input < later; input++) await store.log.append({ body: decided({ input }) });
+    expect((await ask(directory)).labels).toEqual(["Pass"]);
+    const [line = ""] = linesOf(directory);
+    const [forged = ""] = chained([line.replace('"type":"binary"', '"type":"switch"')]);
+    const text = readLog(directory, segmentFile(1)).toString("utf8");
+    writeLog(directory, segmentFile(1), text.replace(line, forged));
+    expect((await ask(directory)).labels).toBeUndefined();
+  });
+
   it("an answer that was made to live longer", async () => {
     const directory = storeDirectory();
     const genuine = await cacheAnswer(openLog(directory));

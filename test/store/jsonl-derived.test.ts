@@ -1,6 +1,7 @@
 import { readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { ResponseCache } from "../../src/enrichment/response-cache.js";
 import { microsecondsOf } from "../../src/record/timestamp.js";
 import { writeSealedJson } from "../../src/store/drivers/jsonl/index/sealed-json.js";
 import { discardDerived, verifyDerived } from "../../src/store/drivers/jsonl/verify-derived.js";
@@ -52,6 +53,36 @@ it("counters that a backup left out are no difference", async () => {
   await openLog(directory, small).log.append({ body: decided({}), counts: ["uses"] });
   rmSync(join(directory, "counters"), { recursive: true });
   expect(verifyDerived(directory)).toEqual([]);
+});
+
+describe("a cached response of an endpoint", () => {
+  const response = { data: { score: 1 }, fetched_at: noon };
+
+  async function cachedResponse(): Promise<{ directory: string; file: string }> {
+    const directory = await filled(1);
+    const cache = new ResponseCache(openLog(directory).shelf("responses"), () => undefined);
+    await cache.put("key", { settings: { lifetime: 1 }, stateKey: "crm" } as never, response);
+    expect(verifyDerived(directory)).toEqual([]);
+    return { directory, file: join(directory, "responses/all.jsonl") };
+  }
+  const withoutSum = (line: string): string => line.replace(/,"sum":"[0-9a-f]{8}"\}$/m, "}");
+
+  it("is a difference if it does not match its digest, and is discarded", async () => {
+    const { directory, file } = await cachedResponse();
+    const text = readFileSync(file, "utf8");
+    writeFileSync(file, withoutSum(text).replace('"score":1', '"score":99'));
+    const problems = verifyDerived(directory);
+    expect(problems).toMatchObject([{ kind: "derived", file: "responses/all.jsonl" }]);
+    discardDerived(directory, problems);
+    expect(verifyDerived(directory)).toEqual([]);
+  });
+
+  it("is no difference if an earlier version wrote it without a digest", async () => {
+    const { directory, file } = await cachedResponse();
+    const text = readFileSync(file, "utf8");
+    writeFileSync(file, withoutSum(text).replace(/,"digest":"[0-9a-f]{64}"/, ""));
+    expect(verifyDerived(directory)).toEqual([]);
+  });
 });
 
 describe("a file of the index that was changed", () => {

@@ -1,6 +1,7 @@
-import { cpSync, rmSync, utimesSync } from "node:fs";
+import { cpSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { checksum } from "../../src/digest/sha256.js";
 import type { JsonObject } from "../../src/model/json.js";
 import type { Entry, Ledger, ShelfEntry } from "../../src/model/store.js";
 import { discardDerived, verifyDerived } from "../../src/store/drivers/jsonl/verify-derived.js";
@@ -303,6 +304,16 @@ describe("older approval locks", () => {
     await expect(approvals.update("lock", () => lock(4))).rejects.toMatchObject(forgotten);
     expect(verifyStore(directory).problems).toMatchObject([{ kind: "approvals" }]);
   }
+
+  it("are noticed if the newer one was moved to where it is not looked up", async () => {
+    const { directory } = await seenTwice();
+    const file = (leaf: string): string => join(directory, "approvals", `all${leaf}.jsonl`);
+    const [header = ""] = readFileSync(file(""), "utf8").split("\n");
+    const sum = checksum("lock");
+    renameSync(file(""), file(sum.startsWith("0") ? "1" : "0"));
+    writeFileSync(file(sum.slice(0, 2)), `${header}\n`);
+    await expectForgotten(directory);
+  });
 
   it("are noticed with an older head, because the log is longer", async () => {
     const { directory, older } = await seenTwice();

@@ -235,6 +235,36 @@ describe.each([0, 1, 7, 16])("a shelf after a crash during a split, with %i part
   });
 });
 
+describe("a value that a lookup does not find", () => {
+  const entry = { key: "key", value: "new" };
+  const older = '{"key":"key","value":"old"}\n';
+  const header = '{"tidied_at":16384}\n';
+  const sum = checksum("key");
+  const otherDigit = sum.startsWith("0") ? "1" : "0";
+  const line = `${JSON.stringify(entry)}\n`;
+
+  const forgeries: { name: string; files: Readonly<Record<string, string>>; found?: string }[] = [
+    { name: "in the file of other keys", files: { [otherDigit]: header + line, [sum.slice(0, 2)]: header } },
+    { name: "in a file with too long a name", files: { [sum]: header + line } },
+    { name: "in place of the header", files: { "": line } },
+    { name: "with a key in another spelling", files: { "": header + line.replace(':"k', ':"\\u006b') } },
+    { name: "with two keys", files: { "": header + line.replace("{", '{"key":"other",') } },
+    {
+      name: "before a damaged one",
+      files: { "": `${header}${older}${line.replace("value", "valuf")}` },
+      found: "old",
+    },
+  ];
+
+  it.each(forgeries)("is not listed either: $name", ({ files, found }) => {
+    mkdirSync(directory, { recursive: true });
+    for (const [leaf, text] of Object.entries(files))
+      writeFileSync(join(directory, `all${leaf}.jsonl`), text);
+    expect(shelf().get("key")?.value).toBe(found);
+    expect(all().get("key")?.value).toBe(found);
+  });
+});
+
 describe("removing everything", () => {
   it("starts over with one file", () => {
     putInLots(numbered(2000, text("v")));

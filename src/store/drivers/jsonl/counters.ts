@@ -4,7 +4,7 @@ import { ShelfFiles } from "./file-shelf.js";
 import type { Files } from "./files.js";
 import { systemFiles } from "./files.js";
 import type { Head } from "./head.js";
-import { readHeadFile } from "./head.js";
+import { describeRemovedLog, readHeadFile } from "./head.js";
 import type { Progress } from "./index/log-index.js";
 import type { RecoveredCounts } from "./recover-tail.js";
 import { countsPastHead } from "./recover-tail.js";
@@ -84,9 +84,9 @@ export class Counters {
   #unsaved = new Map<string, Counter>();
 
   constructor(directory: string, options: CountersOptions) {
-    this.#directory = `${directory}/counters`;
+    this.#directory = directory;
     this.#log = `${directory}/log`;
-    this.#files = new CounterFiles(this.#directory, options.files);
+    this.#files = new CounterFiles(`${directory}/counters`, options.files);
     this.#options = options;
   }
 
@@ -98,7 +98,9 @@ export class Counters {
       if (head === undefined) {
         if (listSegments(this.#log).length > 0)
           throw damagedLogError(this.#log, "its head file cannot be read");
-        return zeroCounter;
+        const problem = describeRemovedLog(this.#directory);
+        if (problem === undefined) return zeroCounter;
+        throw damagedLogError(this.#log, problem);
       }
       try {
         if (this.#files.matches(head.counters))
@@ -167,7 +169,7 @@ export class Counters {
 
   /** Removes the files of earlier versions, once the head has a pin. */
   removeEarlierFiles(): void {
-    removeEarlierCounters(this.#directory, this.#earlierShelf().leaves());
+    removeEarlierCounters(`${this.#directory}/counters`, this.#earlierShelf().leaves());
   }
 
   /**
@@ -255,7 +257,11 @@ export class Counters {
   }
 
   #earlierShelf(): ShelfFiles {
-    return new ShelfFiles(this.#directory, { files: systemFiles, now: () => 0, durable: false });
+    return new ShelfFiles(`${this.#directory}/counters`, {
+      files: systemFiles,
+      now: () => 0,
+      durable: false,
+    });
   }
 }
 

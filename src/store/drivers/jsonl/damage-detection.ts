@@ -13,13 +13,15 @@ import { peekLastCheckpoint } from "./checkpoints.js";
 import { damagedLogError } from "./store-errors.js";
 import { isNotFound, openIfExists, readAt, readIfExists, systemFiles } from "./files.js";
 import type { Head } from "./head.js";
-import { readHead } from "./head.js";
+import { describeRemovedLog, readHead } from "./head.js";
 import { readSealedJson, writeSealedJson } from "./index/sealed-json.js";
-import { isLongerThanHead } from "./recover-tail.js";
-import { segmentName, listSegments } from "./segments.js";
+import { isLongerThanHead, notesPastHead } from "./recover-tail.js";
+import { readFirstLine, segmentName, listSegments } from "./segments.js";
 import { verifyInSlices } from "./verify-store.js";
 import { parseChainLink, parseTailHash, tailLength } from "../../../record/chain.js";
+import { countersInNote } from "../../../record/notes.js";
 import { isLogDamage } from "../../../record/verify-log.js";
+import { DecisionError } from "../../../errors.js";
 import { makeDirectory } from "../../files.js";
 
 /** A verification of the whole log has found a problem. */
@@ -160,8 +162,10 @@ export class DamageDetector {
   #inspectFiles(segments: readonly FileStats[]): Inspection {
     const fd = openIfExists(systemFiles, `${this.#log}/head`, "r");
     const hasRecords = segments.some(({ stats }) => stats.size > 0);
-    if (fd === undefined)
-      return hasRecords ? { problem: "its head file is missing", suspicions: [] } : undamaged;
+    if (fd === undefined) {
+      const problem = hasRecords ? "its head file is missing" : describeRemovedLog(this.#directory);
+      return { problem, suspicions: [] };
+    }
     try {
       const head = readHead(systemFiles, fd);
       if (head === undefined)
@@ -174,7 +178,8 @@ export class DamageDetector {
       const modified = modifiedSegments(segments, { head, mtimeMs });
       // Anyone can write such a head, so the log is verified until an append has replaced it.
       const unsealed = head.unsealed === true ? [`head without a checksum, ${head.size} ${head.head}`] : [];
-      const suspicions = [...start.suspicions, ...checkpoints.suspicions, ...modified, ...unsealed];
+      const noted = suspiciousNotes(this.#log, head);
+      const suspicions = [...start.suspicions, ...checkpoints.suspicions, ...modified, ...unsealed, ...noted];
       return { ...checkpoints, suspicions };
     } finally {
       closeSync(fd);
@@ -236,6 +241,21 @@ function inspectStart(segments: readonly FileStats[], { size, pruned }: Head): I
   if (pruned === undefined && segments.length > 0) return { suspicions: [`starts with record ${first}`] };
   const from = (pruned ?? 0) + 1;
   return { problem: `records ${from} to ${first - 1} are missing and were not pruned`, suspicions: [] };
+}
+
+/**
+ * Returns the notes after the head that would replace all counters. A crash can leave one, but so can someone who appends
+ * a line: a verification compares its counters with the records.
+ */
+function suspiciousNotes(log: string, head: Head): readonly string[] {
+  try {
+    const notes = notesPastHead(systemFiles, log, head).filter((note) => countersInNote(note) !== undefined);
+    return notes.map(({ note, hash }) => `note ${note} after the head, ${hash}`);
+  } catch (error) {
+    // Recovery finds what is wrong with these lines.
+    if (error instanceof DecisionError) return [];
+    throw error;
+  }
 }
 
 /** Checks that the current segment is as long as the head says. What a power cut may have removed is left to recovery. */
@@ -320,22 +340,10 @@ function tailHash(path: string, end: number): string | undefined {
   }
 }
 
-/** Most lines are shorter. */
-const initialReadLength = 4096;
-
 /** Returns the hash that the first record of a segment refers to. */
 function firstPreviousHash(path: string): string | undefined {
-  const fd = openSync(path, "r");
-  try {
-    for (let length = initialReadLength; ; length *= 16) {
-      const bytes = readAt(systemFiles, fd, 0, length);
-      const end = bytes.indexOf("\n");
-      if (end !== -1) return parseChainLink(bytes.subarray(0, end))?.previous;
-      if (bytes.length < length) return undefined;
-    }
-  } finally {
-    closeSync(fd);
-  }
+  const line = readFirstLine(path);
+  return line && parseChainLink(line)?.previous;
 }
 
 /** Makes the head newer than the segments again, after a failed append modified a segment but not the head. */

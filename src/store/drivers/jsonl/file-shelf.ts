@@ -132,7 +132,7 @@ export class ShelfFiles {
   /** Includes the parts of a split that a crash interrupted. */
   #allLeaves(): readonly string[] {
     try {
-      const names = readdirSync(this.#directory).filter((name) => /^all[0-9a-f]{0,8}\.jsonl$/.test(name));
+      const names = readdirSync(this.#directory).filter((name) => /^all[0-9a-f]{0,7}\.jsonl$/.test(name));
       return names.map((name) => name.slice(3, -6));
     } catch (error) {
       if (isNotFound(error)) return [];
@@ -150,16 +150,13 @@ export class ShelfFiles {
       const parts = this.leaves().filter((each) => each !== leaf && each.startsWith(leaf));
       return parts.flatMap((part) => this.entriesOf(part));
     }
-    return readEntries(bytes);
+    return readEntries(bytes, leaf);
   }
 
-  /** Returns true if a file has a line that cannot be read. */
+  /** Returns true if a file has a line that cannot be read, or that a lookup would not find. */
   hasDamagedLine(leaf: string): boolean {
-    const [, ...lines] = (readIfExists(this.#path(leaf)) ?? noBytes)
-      .toString("utf8")
-      .split("\n")
-      .slice(0, -1);
-    return lines.some((line) => parseEntry(line)?.key === undefined);
+    const lines = entryLines(readIfExists(this.#path(leaf)) ?? noBytes);
+    return lines.some((line) => parseEntryIn(leaf, line) === undefined);
   }
 
   #format(entry: ShelfEntry): string {
@@ -300,24 +297,32 @@ function formatEntry({ key, group, expires_at, value }: ShelfEntry, isChecked: b
 /** Returns the latest entry of a key. */
 function findEntry(bytes: Buffer, key: string): ShelfEntry | undefined {
   const start = `\n{"key":${JSON.stringify(key)},`;
-  // The last match can be an incomplete line that a crash left; then the one before it counts.
+  // The last match can be an incomplete line that a crash left, or damaged; then the one before it counts.
   for (let at = bytes.lastIndexOf(start); at > 0; at = bytes.lastIndexOf(start, at - 1)) {
     const end = bytes.indexOf("\n", at + 1);
-    if (end !== -1) return parseEntry(bytes.toString("utf8", at + 1, end));
+    const entry = end === -1 ? undefined : parseEntry(bytes.toString("utf8", at + 1, end));
+    if (entry !== undefined) return entry;
   }
   return undefined;
 }
 
-/** Returns the latest entry of each key. */
-function readEntries(bytes: Buffer): readonly ShelfEntry[] {
+/** Returns the latest entry of each key: those that `findEntry` finds in the file of a leaf, and no others. */
+function readEntries(bytes: Buffer, leaf: string): readonly ShelfEntry[] {
   const latest = new Map<string, ShelfEntry>();
-  // An incomplete line can follow the last newline.
-  for (const line of bytes.toString("utf8").split("\n").slice(0, -1)) {
-    if (!line.startsWith('{"key":')) continue;
-    const entry = parseEntry(line);
+  for (const line of entryLines(bytes)) {
+    const entry = parseEntryIn(leaf, line);
     if (entry !== undefined) latest.set(entry.key, entry);
   }
   return [...latest.values()];
+}
+
+/** Returns the complete lines after the header. An incomplete line can follow the last newline. */
+const entryLines = (bytes: Buffer): readonly string[] => bytes.toString("utf8").split("\n").slice(1, -1);
+
+/** Returns undefined for an entry that belongs into the file of another leaf. */
+function parseEntryIn(leaf: string, line: string): ShelfEntry | undefined {
+  const entry = parseEntry(line);
+  return entry !== undefined && checksum(entry.key).startsWith(leaf) ? entry : undefined;
 }
 
 /** Checks for expired entries without parsing them. */
@@ -331,16 +336,21 @@ const hasExpired = ({ expires_at }: ShelfEntry, now: number): boolean =>
 
 const sumPattern = /,"sum":"([0-9a-f]{8})"\}$/;
 
-/** Returns undefined for a line that was damaged. */
+/** Returns undefined for a line that was damaged, or whose key is spelled in another way than a lookup expects. */
 function parseEntry(line: string): ShelfEntry | undefined {
   try {
-    const sum = sumPattern.exec(line)?.[1];
-    if (sum === undefined) return onlyKnownFields(JSON.parse(line) as ShelfEntry);
-    const json = `${line.slice(0, -sumLength)}}`;
-    return checksum(json) === sum ? (JSON.parse(json) as ShelfEntry) : undefined;
+    const entry = parseChecked(line);
+    return entry !== undefined && line.startsWith(`{"key":${JSON.stringify(entry.key)},`) ? entry : undefined;
   } catch {
     return undefined;
   }
+}
+
+function parseChecked(line: string): ShelfEntry | undefined {
+  const sum = sumPattern.exec(line)?.[1];
+  if (sum === undefined) return onlyKnownFields(JSON.parse(line) as ShelfEntry);
+  const json = `${line.slice(0, -sumLength)}}`;
+  return checksum(json) === sum ? (JSON.parse(json) as ShelfEntry) : undefined;
 }
 
 const knownFields: ReadonlySet<string> = new Set(["key", "group", "expires_at", "value"]);

@@ -1,4 +1,4 @@
-import { renameSync, statSync } from "node:fs";
+import { existsSync, renameSync, statSync } from "node:fs";
 import { damagedLogError, removedLogError } from "./store-errors.js";
 import type { Files } from "./files.js";
 import { openIfExists, readAt, readIfExists, syncDirectory, writeAll } from "./files.js";
@@ -18,7 +18,7 @@ export interface Head {
   /** The length of the current segment. */
   readonly bytes: number;
   readonly checkpoint?: CheckpointPin;
-  /** The number of records that were pruned; absent: none, or an earlier version pruned them. */
+  /** The number of records that were pruned; absent in heads of earlier versions. */
   readonly pruned?: number;
   /** The pin of the counters; absent in heads of earlier versions. See `CounterFiles`. */
   readonly counters?: string;
@@ -48,7 +48,14 @@ export interface CheckpointPin {
   readonly end?: number;
 }
 
-const emptyHead: Head = { size: 0, head: genesisHash, segment: 1, bytes: 0, counters: "0".repeat(16) };
+const emptyHead: Head = {
+  size: 0,
+  head: genesisHash,
+  segment: 1,
+  bytes: 0,
+  pruned: 0,
+  counters: "0".repeat(16),
+};
 
 /** Fixed and no longer than a disk sector, so that the head can be overwritten in place in one atomic write. */
 const headLength = 512;
@@ -151,6 +158,17 @@ export function withoutCounters(head: Head): Head {
 
 export function writeHead(files: Files, fd: number, head: Head): void {
   writeAll(files, fd, Buffer.from(formatHead(head), "latin1"), 0);
+}
+
+/** What is written only after the head exists, so it shows that there was a log. */
+const writtenAfterHead = ["counters", "definitions", "environments", "approvals", "log/checkpoints.jsonl"];
+
+/** Says what is left of a store whose log was removed; undefined: nothing, so a log can be started. */
+export function describeRemovedLog(directory: string): string | undefined {
+  const left = writtenAfterHead.filter((name) => existsSync(`${directory}/${name}`));
+  // After that, because another process may just have started the log.
+  if (left.length === 0 || existsSync(`${directory}/log/head`)) return undefined;
+  return `the log was removed, but the store still has ${left.map((name) => `\`${name}\``).join(", ")}`;
 }
 
 /** The head file of a log, kept open between appends. */

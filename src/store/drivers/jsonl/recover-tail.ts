@@ -6,7 +6,7 @@ import { openIfExists, readAt, syncDirectory, writeAll } from "./files.js";
 import type { Head, Position, HeadFile, TornTail } from "./head.js";
 import { pickPins, pickPosition, withoutCounters } from "./head.js";
 import type { SegmentFile } from "./segments.js";
-import { segmentName } from "./segments.js";
+import { listSegments, segmentName } from "./segments.js";
 import type { JsonObject } from "../../../model/json.js";
 import type { NoteRecord } from "../../../model/record.js";
 import type { Count } from "../../../model/store.js";
@@ -56,7 +56,7 @@ interface RecoveryParts {
  *   yet (`durability: fast`); then a power cut took them and the log gets a note about it.
  */
 export function recoverTail(directory: string, parts: RecoveryParts): LogTail {
-  const head = parts.head.read();
+  const head = withPruned(directory, parts.head.read());
   const lost = describeLoss(head, parts);
   if (lost !== undefined) {
     if (head.synced === undefined) throw damagedLogError(directory, lost);
@@ -66,6 +66,13 @@ export function recoverTail(directory: string, parts: RecoveryParts): LogTail {
   const next = findNextSegment(directory, head);
   if (size > head.bytes || next !== undefined) return recoverAfterCrash(directory, parts, head);
   return { head, notes: repairNotes(head, parts), pins: [], recovered: [] };
+}
+
+/** Adds the number of pruned records to the head of an earlier version. The log was verified before. */
+function withPruned(directory: string, head: Head): Head {
+  return head.pruned === undefined
+    ? { ...head, pruned: (listSegments(directory)[0] ?? head.segment) - 1 }
+    : head;
 }
 
 /** Throws if a checkpoint covers more records than the log has, or others. */

@@ -73,7 +73,7 @@ export async function stageRestore(
   }
 }
 
-/** Moves a staged store into place; the caller holds the lock. The log comes last: without it, the store is empty. */
+/** Moves a staged store into place; the caller holds the lock. The log comes last: without it, nothing is written to the store. */
 export function commitRestore(directory: string, staged: string): void {
   assertEmptyStore(directory);
   for (const name of restoredShelves) {
@@ -136,7 +136,7 @@ async function writeLog(
     segment,
     bytes,
     ...(last !== undefined && { checkpoint: pinOf(last, segment, pinEnd) }),
-    ...(pruned !== undefined && { pruned }),
+    pruned,
     counters: new CounterFiles(`${staged}/counters`, systemFiles).replace(counters),
     ...(approvals > 0 && { approvals }),
   };
@@ -169,8 +169,8 @@ interface WrittenSegments {
   /** The last segment and its length. */
   readonly segment: number;
   readonly bytes: number;
-  /** The last record that a note says was pruned. */
-  readonly pruned: number | undefined;
+  /** The last record that a note says was pruned; 0: none. */
+  readonly pruned: number;
   /** The sum of the serial numbers of approval locks that the notes name. */
   readonly approvals: number;
   /** The offset in the last segment where the last record that a checkpoint covers ends. */
@@ -190,7 +190,7 @@ function writeSegments(
   let file: OutputFile | undefined;
   let segment = 1;
   let bytes = 0;
-  let pruned: number | undefined;
+  let pruned = 0;
   let approvals = 0;
   let pinEnd: number | undefined;
   let isFull = true;

@@ -1,6 +1,14 @@
 import { unlinkSync } from "node:fs";
 import type { Files } from "./files.js";
-import { appendToExisting, namesIn, openIfExists, readAt, syncDirectory, writeOrTruncate } from "./files.js";
+import {
+  appendToExisting,
+  namesIn,
+  openIfExists,
+  readAt,
+  syncDirectory,
+  systemFiles,
+  writeOrTruncate,
+} from "./files.js";
 import { matchesOwnHash, parseChainLink } from "../../../record/chain.js";
 
 /** A segment is named after the sequence number of its first record. */
@@ -17,6 +25,27 @@ export function listSegments(directory: string): readonly number[] {
 const newline = 10;
 /** Most lines are shorter. */
 const initialReadLength = 4096;
+
+/** Returns the first line of a segment; undefined if there is none. */
+export function readFirstLine(path: string): Buffer | undefined {
+  const fd = openIfExists(systemFiles, path, "r");
+  if (fd === undefined) return undefined;
+  try {
+    return readLine(fd, 0);
+  } finally {
+    systemFiles.closeSync(fd);
+  }
+}
+
+/** Reads the line that starts at an offset, without its newline; undefined if it is not complete. */
+export function readLine(fd: number, offset: number): Buffer | undefined {
+  for (let length = initialReadLength; ; length *= 16) {
+    const bytes = readAt(systemFiles, fd, offset, length);
+    const end = bytes.indexOf("\n");
+    if (end !== -1) return bytes.subarray(0, end);
+    if (bytes.length < length) return undefined;
+  }
+}
 
 /** The bytes at the end of a segment that a sync must secure. */
 export interface UnsyncedRange {

@@ -1,9 +1,10 @@
+import { dirname } from "node:path";
 import { DecisionError, fileErrorHint } from "../../../errors.js";
 
 /** The log was changed by something other than this program, so nothing more is appended to it. */
 export function damagedLogError(directory: string, problem: string): DecisionError {
   return new DecisionError("log_damaged", `the log in \`${directory}\` is damaged: ${problem}`, {
-    hint: `run \`agent-33 decision verify\`; to start a new log, move \`${directory}\` elsewhere and keep it`,
+    hint: `run \`agent-33 decision verify\`; to start a new log, move \`${dirname(directory)}\` elsewhere and keep it`,
   });
 }
 

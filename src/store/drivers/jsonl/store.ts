@@ -1,4 +1,4 @@
-import { rmSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { assertNoneForgotten, serialsIn, witnessedShelf } from "./approval-witness.js";
 import type { EntryGroup } from "./counters.js";
 import { Counters } from "./counters.js";
@@ -23,7 +23,7 @@ import { throwReadError, toWriteError, wrapReadErrors } from "./store-errors.js"
 import { DecisionError } from "../../../errors.js";
 import type { JsonObject } from "../../../model/json.js";
 import type { NoteRecord } from "../../../model/record.js";
-import type { Appended, Ledger, Store, LogLine } from "../../../model/store.js";
+import type { Appended, Ledger, Shelf, Store, LogLine } from "../../../model/store.js";
 import type { Signer } from "../../../record/chain.js";
 import { noteRecordBody } from "../../../record/record-json.js";
 import { microsecondsOf } from "../../../record/timestamp.js";
@@ -142,7 +142,11 @@ export function openJsonlStore(options: JsonlOptions): Store {
     shelf(name) {
       const files = shelfOf(name);
       const target = derivedShelves.has(name) ? "store" : "record";
-      const shelf = fileShelf(files, (work) => locked(work, target), `${directory}/${name}`);
+      const plain = fileShelf(files, (work) => locked(work, target), `${directory}/${name}`);
+      if (derivedShelves.has(name)) return plain;
+      const shelf = shelfAfter(plain, async () => {
+        if (!existsSync(`${directory}/log/head`)) await locked(() => writer.assertWritable(), target);
+      });
       if (name !== "approvals") return shelf;
       return witnessedShelf(shelf, {
         remember: () => locked(() => writer.noteApprovals(serialsIn(files)), target),
@@ -205,6 +209,19 @@ type LockedRun = <T>(
   work: (acquisition: number) => T | Promise<T>,
   target?: "record" | "store",
 ) => Promise<T>;
+
+/** A shelf that is written only once the log exists, so that a shelf without a log shows that the log was removed. */
+const shelfAfter = (shelf: Shelf, startLog: () => Promise<void>): Shelf => ({
+  ...shelf,
+  async put(entries) {
+    await startLog();
+    await shelf.put(entries);
+  },
+  async update(key, change) {
+    await startLog();
+    return await shelf.update(key, change);
+  },
+});
 
 /** Shelves whose values can be computed or fetched again, so they are not synced to the disk. */
 const derivedShelves: ReadonlySet<string> = new Set(["cache", "breakers", "responses"]);

@@ -12,6 +12,7 @@ import { listSegments } from "./segments.js";
 import { runToEnd } from "./slices.js";
 import { wrapReadErrors } from "./store-errors.js";
 import type { ShelfEntry } from "../../../model/store.js";
+import { isResponseUnchanged } from "../../../enrichment/response-cache.js";
 import { isAnswerOf, placeOfAnswer } from "../../../record/answer-cache.js";
 import { makeDirectory } from "../../files.js";
 import type { LogProblem } from "../../../record/verify-log.js";
@@ -35,6 +36,7 @@ export function verifyDerived(directory: string, now = 0): readonly LogProblem[]
         ...findMemoDifferences(directory),
         ...findCounterDifferences(directory),
         ...findCacheDifferences(directory, now),
+        ...findChangedResponses(directory),
         ...["cache", "responses", "breakers"].flatMap((name) => findDamagedLines(directory, name)),
       ];
       return differences.map(({ file, message }) => ({ kind: "derived", file, message }));
@@ -136,8 +138,9 @@ function findCacheDifferences(directory: string, now: number): readonly Differen
     const place = placeOfAnswer(entry);
     if (place === undefined) return true;
     const line = readPlace(log, place);
+    const { segment = 0 } = place;
     // The record of an old answer may have been pruned.
-    return line === undefined ? (place["segment"] ?? 0) >= oldest : !isAnswerOf(line.record, entry);
+    return line === undefined ? segment < 1 || segment >= oldest : !isAnswerOf(line.record, entry);
   };
   return shelf
     .leaves()
@@ -145,5 +148,21 @@ function findCacheDifferences(directory: string, now: number): readonly Differen
     .map((leaf) => ({
       file: `cache/all${leaf}.jsonl`,
       message: "no record of the log gave a cached answer",
+    }));
+}
+
+/** Checks the digests of cached responses. The log does not have all of them, so they are not compared with it. */
+function findChangedResponses(directory: string): readonly Difference[] {
+  const shelf = new ShelfFiles(`${directory}/responses`, {
+    files: systemFiles,
+    now: () => 0,
+    durable: false,
+  });
+  return shelf
+    .leaves()
+    .filter((leaf) => !shelf.entriesOf(leaf).every(isResponseUnchanged))
+    .map((leaf) => ({
+      file: `responses/all${leaf}.jsonl`,
+      message: "a cached response of an endpoint was changed after it was written",
     }));
 }

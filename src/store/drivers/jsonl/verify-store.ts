@@ -6,7 +6,7 @@ import { runInSlices, runToEnd } from "./slices.js";
 import { throwReadError, wrapReadErrors } from "./store-errors.js";
 import { isNotFound, namesIn, readIfExists, readAt, systemFiles } from "./files.js";
 import type { Head, Position } from "./head.js";
-import { parseHead } from "./head.js";
+import { describeRemovedLog, parseHead, readHeadFile } from "./head.js";
 import { segmentName, listSegments } from "./segments.js";
 import { isTornTail } from "./recover-tail.js";
 import { canonicalJson } from "../../../digest/canonical-json.js";
@@ -78,7 +78,7 @@ function* verifyFiles(directory: string, options: VerifyOptions): Generator<void
   const lastSigned = pins.checkpoints.at(-1)?.size ?? 0;
   const pinned = new Set(pins.checkpoints.map(({ size }) => size));
   verifier.checkStart({
-    signedSize: options.checkSignature === undefined ? Infinity : lastSigned,
+    size: Math.min(head?.size ?? Infinity, options.checkSignature === undefined ? Infinity : lastSigned),
     isPinned: (seq) => pinned.has(seq),
     pruned: head?.pruned,
   });
@@ -86,15 +86,17 @@ function* verifyFiles(directory: string, options: VerifyOptions): Generator<void
   checkCheckpoints(verifier, pins, { head, checkSignature: options.checkSignature });
   if (verifier.hasNotedCounters && verifier.problems.length === 0) yield* checkNotedCounters(verifier, log);
   if (expect !== undefined) checkExpectation(verifier, expect);
-  const definitions = checkDefinitions(verifier, directory);
+  checkDefinitions(verifier, directory);
   checkApprovals(verifier, directory, head);
-  if (definitions > 0 && verifier.records === 0 && headFile === undefined) {
-    notes.push("the store contains definitions but no records: the log may have been removed");
-  }
+  const removed =
+    verifier.records === 0 && headFile === undefined ? describeRemovedLog(directory) : undefined;
+  if (removed !== undefined) verifier.addProblem({ kind: "missing", message: removed });
   for (const name of unfinishedRestores(directory))
     notes.push(
       `\`${name}\` is part of an import that is running or was interrupted; repeat the import to remove it`,
     );
+  // Read again, because an append may have finished meanwhile.
+  noteUncoveredRecords(readHeadFile(log), verifier.size, notes);
   noteUnsignedRecords(pins.checkpoints, verifier.size, { options, notes });
   const { size, problems, records, pruned } = verifier;
   return {
@@ -176,11 +178,25 @@ function checkExpectation(verifier: LogVerifier, { size, head }: Expectation): v
   } else if (verifier.hashAt(size) !== head) {
     const message = `record ${size} does not have the expected hash: the log up to there is different`;
     verifier.addProblem({ kind: "expectation", seq: size, message });
+  } else if ((verifier.prunedIn ?? 0) > size) {
+    const message = `records 1 to ${verifier.pruned} were pruned after the expected hash was noted`;
+    verifier.addProblem({ kind: "expectation", seq: 1, message });
   }
 }
 
 /** Returns true for the start of a segment without records. */
 const isNewSegment = ({ size, segment, bytes }: Position): boolean => bytes === 0 && segment === size + 1;
+
+/** Adds a note on records after the head. They are valid: a crash, or a power cut that took the newest head, leaves some. */
+function noteUncoveredRecords(head: Head | undefined, size: number, notes: string[]): void {
+  if (head === undefined || size <= head.size) return;
+  const first = head.size + 1;
+  notes.push(
+    size === first
+      ? `record ${size} is not covered by the head: a crash left it, or another program appended it`
+      : `records ${first} to ${size} are not covered by the head: a crash left them, or another program appended them`,
+  );
+}
 
 /** Adds a note on records after the last checkpoint: only the unsigned head protects them. */
 function noteUnsignedRecords(
@@ -366,9 +382,8 @@ function checkCheckpoints(
   }
 }
 
-/** Checks that each stored definition matches its hash and that records refer to stored ones. Returns their number. */
-function checkDefinitions(verifier: LogVerifier, directory: string): number {
-  let count = 0;
+/** Checks that each stored definition matches its hash and that records refer to stored ones. */
+function checkDefinitions(verifier: LogVerifier, directory: string): void {
   for (const { name, what, used } of [
     { name: "definitions", what: "definition", used: verifier.definitions },
     { name: "environments", what: "environment", used: verifier.environments },
@@ -392,9 +407,7 @@ function checkDefinitions(verifier: LogVerifier, directory: string): number {
       const message = `the ${what} ${hash.slice(0, 12)} used by record ${seq} is missing`;
       verifier.addProblem({ kind: "definition", seq, message });
     }
-    count += stored.size;
   }
-  return count;
 }
 
 /** Checks that no approval lock that was seen has been forgotten: an older one could then be used. */

@@ -13,6 +13,14 @@ export interface LineLocation {
   readonly length: number;
   /** The sequence number that the record should have. */
   readonly seq: number;
+  /** The segment of the line after it, and where that ends; absent for the last line. */
+  readonly next?: LineEnd | undefined;
+}
+
+/** Where a line ends, without its newline. */
+export interface LineEnd {
+  readonly segment: number;
+  readonly end: number;
 }
 
 /** A few pages: most queries end after the first ones. */
@@ -86,7 +94,13 @@ export function locateLine(index: LogIndex, rows: Rows, row: number, number: num
     offset: rows.offset(row),
     length: rows.length(row),
     seq: index.first + number,
+    next: number + 1 < index.count ? locateEnd(index, number + 1) : undefined,
   };
+}
+
+function locateEnd(index: LogIndex, number: number): LineEnd {
+  const { rows, row } = index.rows.at(number);
+  return { segment: index.segmentOf(number), end: rows.offset(row) + rows.length(row) };
 }
 
 function canShapeMatch(shape: Shape, { kind, decision_id, label, type }: Query): boolean {
