@@ -23,7 +23,7 @@ import type {
 } from "../evaluate/policy/policy-facts.js";
 import { paramsSetBy } from "../evaluate/policy/policy-facts.js";
 import { mergeParams } from "../evaluate/policy/policy-outcome.js";
-import { normalizePath } from "../expression/file-path.js";
+import { isUnambiguousPath, normalizePath } from "../expression/file-path.js";
 import { guardrailsOf } from "../guard/guard.js";
 import type { DistributionFact } from "../guard/run-guardrail.js";
 import type { LoadedDefinition, Definition } from "../model/definition.js";
@@ -274,7 +274,7 @@ export function filePathOf(
     return { error: `\`${path.text}\` is masked and cannot be recorded` };
   }
   const value = path.evaluate(scope);
-  if (typeof value === "string" && value !== "") return normalizePath(value);
+  if (typeof value === "string" && isUnambiguousPath(value)) return normalizePath(value);
   return { error: `\`${path.text}\` is not a path` };
 }
 

@@ -95,7 +95,11 @@ function explainSpecially({ keyword, params, path, schemaPath, value }: SchemaEr
     case "additionalProperties":
       return unknownKey(path, params.additionalProperty, schemaPath);
     case "required":
-      return { path, message: `\`${params.missingProperty}\` is missing in ${nameOf(path)}` };
+      return {
+        path,
+        message: `\`${params.missingProperty}\` is missing in ${nameOf(path)}`,
+        ...(params.missingProperty === "policies" && { hint: "write `policies: []` to allow every call" }),
+      };
     case "discriminator":
       return wrongType(path, valueAt(value, ["type"]));
     case "oneOf":

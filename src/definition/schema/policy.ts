@@ -83,5 +83,6 @@ export const policyType = decisionSchema(
     },
     policies: { type: "array", items: policy },
   },
-  ["tool"],
+  // A file without them is most likely cut off.
+  ["tool", "policies"],
 );
