@@ -210,7 +210,8 @@ function limitSubject(
     case "session":
       return session === undefined ? undefined : [session];
     case "caller":
-      return isText(issuer) && isText(subject) ? ["caller", issuer, subject] : undefined;
+      if (!isText(issuer) || !isText(subject)) return undefined;
+      return isText(org_id) ? ["caller", issuer, subject, org_id] : ["caller", issuer, subject];
     case "org": {
       const org = definition.type === "gate" ? definition.action.org : org_id;
       return isText(org) ? ["org", org] : undefined;
