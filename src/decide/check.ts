@@ -117,13 +117,19 @@ function checkContext({ tool, params, context = {} }: CheckRequest): JsonObject 
   return bindContext({ ...supplied, tool, params });
 }
 
+/** Returns the decisions about a tool. One without policies has masks and guardrails, but does not make a tool known. */
 async function policiesFor(tool: string, world: CheckWorld): Promise<readonly ReadyDefinition[]> {
-  const ids = findPolicies(tool, world.definitions);
-  if (ids.length > 0) return Promise.all(ids.map((id) => find(id, world)));
   const { definitions, unknownTools } = world;
+  const found = await Promise.all(findPolicies(tool, definitions).map((id) => find(id, world)));
+  if (found.some(hasBasePolicy) || (found.length > 0 && unknownTools !== "deny")) return found;
   if (unknownTools !== "allow" && !hasPolicies(definitions)) throw noPolicyError();
-  return [await prepareOnce(unknownToolDefinition(definitions.sharedEnvironment(), unknownTools === "deny"))];
+  const unknown = unknownToolDefinition(definitions.sharedEnvironment(), unknownTools === "deny");
+  return [...found, await prepareOnce(unknown)];
 }
+
+const hasBasePolicy = ({ loaded: { definition } }: ReadyDefinition): boolean =>
+  definition.type === "policy" &&
+  definition.policies?.some(({ overrides }) => overrides === undefined) === true;
 
 const hasPolicies = ({ summaries }: Library): boolean =>
   summaries.some((each) => each.tools !== undefined && !hasOverridesOnly(each));

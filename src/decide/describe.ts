@@ -49,7 +49,9 @@ export async function describe(
   const needsLineage = bound.recordId !== undefined || loaded.definition.type === "policy";
   // A decision that can still lose a limit race is not a precedent.
   const precedentId = counted.limits.length === 0 ? bound.recordId : undefined;
-  const lineage = needsLineage ? await lineageFor(prepared, masked, precedentId, world) : undefined;
+  const lineage = needsLineage
+    ? await lineageFor(prepared, masked, { recordId: precedentId, org: bound.org }, world)
+    : undefined;
   const result = freezeResult(buildResult(loaded, parts, hash, lineage));
   return { result, lineage };
 }
@@ -58,7 +60,7 @@ export async function describe(
 async function lineageFor(
   prepared: Prepared,
   { scope, evaluated }: Masked,
-  recordId: string | undefined,
+  { recordId, org }: { readonly recordId: string | undefined; readonly org: string | undefined },
   { records, lineage: { enabled = true, storePrecedents = true, maxPrecedentRefs } = {} }: World,
 ): Promise<Lineage> {
   const lineage = buildLineage(prepared, scope, evaluated, enabled ? "whole" : "call");
@@ -72,6 +74,7 @@ async function lineageFor(
     lineage,
     labels,
     targets,
+    org,
   };
   return { ...lineage, precedents: await findPrecedents(decision, records, maxPrecedentRefs) };
 }

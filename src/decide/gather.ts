@@ -23,7 +23,7 @@ import type {
 } from "../evaluate/policy/policy-facts.js";
 import { paramsSetBy } from "../evaluate/policy/policy-facts.js";
 import { mergeParams } from "../evaluate/policy/policy-outcome.js";
-import { normalizePath } from "../expression/file-path.js";
+import { isUnambiguousPath, normalizePath } from "../expression/file-path.js";
 import { guardrailsOf } from "../guard/guard.js";
 import type { DistributionFact } from "../guard/run-guardrail.js";
 import type { LoadedDefinition, Definition } from "../model/definition.js";
@@ -210,7 +210,8 @@ function limitSubject(
     case "session":
       return session === undefined ? undefined : [session];
     case "caller":
-      return isText(issuer) && isText(subject) ? ["caller", issuer, subject] : undefined;
+      if (!isText(issuer) || !isText(subject)) return undefined;
+      return isText(org_id) ? ["caller", issuer, subject, org_id] : ["caller", issuer, subject];
     case "org": {
       const org = definition.type === "gate" ? definition.action.org : org_id;
       return isText(org) ? ["org", org] : undefined;
@@ -274,7 +275,7 @@ export function filePathOf(
     return { error: `\`${path.text}\` is masked and cannot be recorded` };
   }
   const value = path.evaluate(scope);
-  if (typeof value === "string" && value !== "") return normalizePath(value);
+  if (typeof value === "string" && isUnambiguousPath(value)) return normalizePath(value);
   return { error: `\`${path.text}\` is not a path` };
 }
 

@@ -84,7 +84,7 @@ function isSuccess(response: Json): boolean {
     if (key === "success" || key === "ok") return value === true || value === null;
     if (key === "exitcode") return value === 0 || value === null;
     if (key === "status" || key === "type") return !failureWords.includes(value);
-    return true;
+    return [value].flat().every((part) => typeof part !== "object" || part === null || isSuccess(part));
   });
 }
 

@@ -82,24 +82,36 @@ const idLine = /(?<![A-Za-z0-9_-])id["']?[ \t]{0,8}:[ \t]{0,8}["']?([A-Za-z0-9._
 const decisionKeys = /(?<![A-Za-z0-9_-])decision["']?[ \t]{0,8}:/g;
 const typeKeys = /(?<![A-Za-z0-9_-])type["']?[ \t]{0,8}:[ \t]{0,8}["']?([A-Za-z_]{1,32})/g;
 
+/** The types of which none may be missed: they are found by a tool or an action, and not by their id. */
+type HiddenType = Extract<DecisionType, "policy" | "gate">;
+
 /**
  * Whether a broken file may declare a decision of this type. In text that is not YAML, `type` can also belong to an
  * entity, a param or a comment, so it is certain only if there is one for each decision and all are of other types.
  */
-function mayDeclare(wanted: DecisionType, text: string, documents: readonly unknown[] | undefined): boolean {
+function mayDeclare(wanted: HiddenType, text: string, documents: readonly unknown[] | undefined): boolean {
   if (documents !== undefined) return documents.some((document) => mayBeOfType(wanted, document));
+  if ([...text.matchAll(bracedKeys)].some(([, key = ""]) => typicalKeys[wanted].includes(key))) return true;
   const decisions = [...text.matchAll(decisionKeys)].length;
   const types = [...text.matchAll(typeKeys)].map(([, type = ""]) => nearest(type, decisionTypes));
   if (decisions === 0 || decisions !== types.length) return true;
   return types.some((type) => type === undefined || type === wanted);
 }
 
+/** Keys that only decisions of one type have: a decision with one of them may have the wrong type. */
+const typicalKeys: Readonly<Record<HiddenType, readonly string[]>> = {
+  policy: ["tool", "policies"],
+  gate: ["action"],
+};
+
 /** Whether a document may be a decision of this type, with mistakes. */
-function mayBeOfType(wanted: DecisionType, document: unknown): boolean {
-  if (!isObject(document)) return true;
+function mayBeOfType(wanted: HiddenType, document: unknown): boolean {
+  if (!isObject(document) || isEmpty(document)) return true;
   const { decision } = document;
   if (decision === undefined) return !Object.keys(document).every((key) => topLevelKeys.includes(key));
-  const type = isObject(decision) ? decision["type"] : undefined;
+  if (!isObject(decision)) return true;
+  if (Object.keys(decision).some((key) => nearest(key, typicalKeys[wanted]) !== undefined)) return true;
+  const { type } = decision;
   const known = typeof type === "string" ? nearest(type, decisionTypes) : undefined;
   return known === undefined || known === wanted;
 }
@@ -150,10 +162,16 @@ type HiddenDeclarations = Pick<
   "hidesPolicy" | "hidesGates" | "hidesGuardrails" | "hidesTargets" | "hidesEndpoints"
 >;
 
-function hiddenDeclarations(
-  text: string,
-  { isRead = true, isPartial = false, documents }: ReadResult,
-): HiddenDeclarations {
+/** Whether a document or an item of it has no content. Most likely it was lost while the file was saved. */
+function isEmpty(document: unknown): boolean {
+  if (typeof document !== "object" || document === null) return document === null;
+  const values = Object.values(document);
+  return values.length === 0 || (Array.isArray(document) && values.some(isEmpty));
+}
+
+function hiddenDeclarations(text: string, result: ReadResult): HiddenDeclarations {
+  const { isRead = true, documents } = result;
+  const isPartial = result.isPartial === true || documents?.some(isEmpty) === true;
   const hidesTargets = targetsKey.test(text);
   const isGuarding =
     isPartial || mayHoldGuardrails(text, documents) || (hidesTargets && disabledKey.test(text));

@@ -16,10 +16,10 @@ import type {
   LocatedGuardrail,
   LocatedObserver,
   EndpointReference,
-  OverrideDeclaration,
   TargetReference,
 } from "./definition-file.js";
 import { addTargets } from "./definition-file.js";
+import { lookupKeys } from "./lookup-keys.js";
 import { checkEndpoints } from "./checks/check-endpoints.js";
 import { definitionHash } from "./loaded-definition.js";
 import { checkExpressions } from "./expressions.js";
@@ -33,17 +33,10 @@ import type { Finding } from "./diagnostics.js";
 import { diagnosticAt, locateFinding } from "./diagnostics.js";
 import { explainDefinitionErrors, withCorrectedType } from "./explain-definition-errors.js";
 import { checkRuleConditions, checkScored } from "./checks/check-scored.js";
-import { toolsOf } from "./tool-match.js";
 import { validate as validateSchema } from "./validate-schema.generated.js";
 import type { Path, SourceDocument } from "./yaml-source.js";
 import { readYaml } from "./yaml-source.js";
-import type {
-  Definition,
-  DefinitionTest,
-  Guardrail,
-  Observer,
-  PolicyDefinition,
-} from "../model/definition.js";
+import type { Definition, DefinitionTest, Guardrail, Observer } from "../model/definition.js";
 import type { Endpoints } from "../model/endpoint.js";
 import type { Diagnostic } from "../model/diagnostic.js";
 
@@ -203,37 +196,7 @@ export function summarizeDefinition(definition: Definition, source: SourceDocume
     position: source.locateKey([], "decision"),
     reached: reachedTargets(definition, source),
     ...(fetches.length > 0 && { fetches }),
-    ...lookupKeys(definition, source),
-  };
-}
-
-/** What a decision is found by, in addition to its id. */
-function lookupKeys(
-  definition: Definition,
-  source: SourceDocument,
-): Pick<DefinitionSummary, "tools" | "action" | "policies" | "overrides" | "foreignOverrides"> {
-  if (definition.type === "policy") return { tools: toolsOf(definition), ...policyNames(definition, source) };
-  return definition.type === "gate" ? { action: definition.action } : {};
-}
-
-function policyNames(
-  { policies = [] }: PolicyDefinition,
-  source: SourceDocument,
-): Pick<DefinitionSummary, "policies" | "overrides" | "foreignOverrides"> {
-  const bases = policies.flatMap(({ name, overrides }) => (overrides === undefined ? [name] : []));
-  const overrides = policies.flatMap((each) => (each.overrides === undefined ? [] : [each.name]));
-  const foreignOverrides = policies.flatMap((override, index): readonly OverrideDeclaration[] => {
-    if (override.overrides === undefined) return [];
-    const path = ["decision", "policies", index];
-    const foreign = override.overrides.flatMap((policy, at) =>
-      bases.includes(policy) ? [] : [{ policy, ...source.locate([...path, "overrides", at]) }],
-    );
-    return foreign.length === 0 ? [] : [{ override, foreign, ...source.locate([...path, "name"]) }];
-  });
-  return {
-    policies: bases,
-    ...(overrides.length > 0 && { overrides }),
-    ...(foreignOverrides.length > 0 && { foreignOverrides }),
+    ...lookupKeys(definition, (path) => source.locate(path)),
   };
 }
 

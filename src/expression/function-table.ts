@@ -187,7 +187,7 @@ export function describeType(type: ParameterType): string {
     case "duration":
       return "an ISO 8601 duration (such as PT8H)";
     case "path":
-      return "a path (text that is not empty, without backslashes)";
+      return "a path (text without backslashes that is not a URL)";
     case "place":
       return `a place: ${placeDescription}`;
     case "polygon":

@@ -4,6 +4,9 @@ import type { DecisionRecord } from "../model/record.js";
 import type { Result } from "../model/result.js";
 import type { Ledger, Neighbour, NeighbourTraits } from "../model/store.js";
 import { entitiesOf, isSameEntity, policiesOf, toolOf, traitsOf } from "../record/record-keys.js";
+import type { MaySee } from "../record/find-records.js";
+import type { NeighbourQuery } from "../record/record-visibility.js";
+import { visibleNeighbours } from "../record/record-visibility.js";
 import { isWellFormedRecord } from "../record/well-formed.js";
 
 /** Older records are not considered. */
@@ -17,7 +20,7 @@ export interface PrecedentOptions {
   /** Only records that consulted this policy or applied this override; absent: all. */
   readonly policy?: string;
   /** Limits precedents to records that the caller may see; absent: all. */
-  readonly maySee?: (record: DecisionRecord) => Promise<boolean>;
+  readonly maySee?: MaySee;
 }
 
 /** A precedent with its record. */
@@ -270,7 +273,9 @@ async function compare(
     cannotMatch: cannotReachSimilarity(traits, options),
   };
   const earlier =
-    entities.length === 0 ? [] : await log.neighbours({ decision_id, tool }, entities, maxNeighbours, bounds);
+    entities.length === 0
+      ? []
+      : await earlierNeighbours(log, { subject: { decision_id, tool }, entities, ...bounds }, options);
   const found = await choosePrecedents(traits, earlier, options);
   return {
     decision_id,
@@ -286,6 +291,15 @@ async function compare(
       .map(({ precedent, record }) => describePrecedent(precedent, record)),
   };
 }
+
+const earlierNeighbours = (
+  log: Pick<Ledger, "neighbours">,
+  { subject, entities, ...bounds }: Omit<NeighbourQuery, "most">,
+  { maySee }: PrecedentOptions,
+): Promise<readonly Neighbour[]> =>
+  maySee === undefined
+    ? log.neighbours(subject, entities, maxNeighbours, bounds)
+    : visibleNeighbours(log, { subject, entities, most: maxNeighbours, ...bounds }, maySee);
 
 function describePrecedent(precedent: Precedent, record: DecisionRecord): ComparedPrecedent {
   const { because, seq, timestamp, decision_version: version } = record;

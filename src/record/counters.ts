@@ -138,9 +138,11 @@ export const pathReadCounter = (
   path: string,
 ): string => JSON.stringify(["read_evidence", decision, policy, session, path]);
 
-/** Whose calls a limit counts together: those of a session, a caller or an organisation. */
+/** Whose calls a limit counts together: those of a session, of a caller for one organisation, or of an organisation. */
 export type LimitSubject =
-  readonly [Session] | readonly ["caller", issuer: string, subject: string] | readonly ["org", org: string];
+  | readonly [Session]
+  | readonly ["caller", issuer: string, subject: string, org?: string]
+  | readonly ["org", org: string];
 
 /** Counts calls that a policy or a gate allowed, for `max_calls`. */
 export const allowedCallCounter = ({ decision, policy }: PolicyReference, ...subject: LimitSubject): string =>

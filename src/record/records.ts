@@ -1,3 +1,4 @@
+import { isVisibleTo } from "../definition/organisation.js";
 import { AnswerCache } from "./answer-cache.js";
 import type { RecordMetadata } from "./record-json.js";
 import { decisionRecordBody, noteRecordBody } from "./record-json.js";
@@ -143,6 +144,8 @@ interface PendingDecision {
   readonly traits: NeighbourTraits;
   readonly labels: readonly string[];
   readonly targets: readonly string[];
+  /** The organisation that its caller is bound to. */
+  readonly org: string | undefined;
 }
 
 interface NumberedDecision {
@@ -186,8 +189,15 @@ class PendingDecisions {
     return turn;
   }
 
-  /** Returns the decisions that share an entity, newest first, with sequence numbers after the end of the log. */
-  neighbours(subject: NeighbourSubject, entities: readonly Entity[]): readonly Neighbour[] {
+  /**
+   * Returns the decisions that share an entity and that a caller of this organisation may see, newest first, with
+   * sequence numbers after the end of the log.
+   */
+  neighbours(
+    subject: NeighbourSubject,
+    entities: readonly Entity[],
+    org: string | undefined,
+  ): readonly Neighbour[] {
     if (this.#byId.size === 0) return [];
     const shared = new Map<NumberedDecision, number>();
     for (const key of entityKeys({ subject, entities })) {
@@ -195,6 +205,7 @@ class PendingDecisions {
         shared.set(each, (shared.get(each) ?? 0) + 1);
     }
     return [...shared]
+      .filter(([{ decision }]) => isVisibleTo(org, decision.org))
       .sort(([a], [b]) => b.number - a.number)
       .map(([{ decision, number }, count]) => toNeighbour(decision, count, firstPendingSeq + number));
   }

@@ -146,7 +146,10 @@ describe("the overrides", () => {
 
   it("say so on stderr where there are none", async () => {
     const place = workplace();
-    writeFileSync(join(place.decisions, "bare.yaml"), "decision: { id: bare, type: policy, tool: t }");
+    writeFileSync(
+      join(place.decisions, "bare.yaml"),
+      "decision: { id: bare, type: policy, tool: t, policies: [] }",
+    );
     const none = await place.run(["overrides", "--decision-id", "bare", "--json"]);
     expect(none).toEqual({ code: 0, out: "[]\n", err: "no overrides found\n" });
     const late = await place.run(["overrides", "--expiring", "1ms", "--json"]);

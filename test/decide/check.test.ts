@@ -328,6 +328,18 @@ describe("a call that no policy is about", () => {
     expect(replayed).toEqual({ status: "matched" });
   });
 
+  it.each([undefined, "allow", "deny"] as const)(
+    "has a decision without policies, which is made too (unknown_tools: %s)",
+    async (setting) => {
+      const files = [decision("a", [allows("p")]), decision("b", []).replace("write_file", "rm")];
+      const world = place(files, openMemoryStore(), setting);
+      const allowed = setting !== "deny";
+      expect(await world.check({}, { tool: "rm" })).toMatchObject({ allowed });
+      const made = allowed ? ["b"] : ["b", "none"];
+      expect((await world.log()).map((each) => each.decision_id)).toEqual(made);
+    },
+  );
+
   it.each([undefined, "deny"] as const)(
     "is refused without any policy (unknown_tools: %s)",
     async (setting) => {
@@ -362,6 +374,20 @@ describe("a policy that may be broken", () => {
     { name: "an empty file", files: [""] },
     { name: "a file of white space", files: [" \n\t\n"] },
     { name: "a file of comments", files: ["# decision:\n#   id: b\n---\n# nothing\n"] },
+    { name: "a file of braces", files: ["{}"] },
+    { name: "a file with an empty document", files: [`${decision("b", [allows("p")])}\n---\n{}\n`] },
+    {
+      name: "one of another type",
+      files: [decision("b", [denies("p")]).replace("type: policy", "type: switch")],
+    },
+    {
+      name: "one of another type that has a tool only",
+      files: ["decision: { id: b, type: binary, tool: write_file }"],
+    },
+    {
+      name: "one of another type that is no YAML",
+      files: ["decision:\n  id: b\n  type: gate\n  policies: [\n"],
+    },
     { name: "a file of bytes that are no text", files: [Uint8Array.of(0xff, 0xfe, 0x00, 0xc0)] },
     { name: "two with one id", files: [decision("b", [allows("p")]), decision("b", [denies("p")])] },
     {
@@ -450,6 +476,15 @@ describe("read_before_write", () => {
     expect(await world.check({ path: "notes/./a.txt" })).toMatchObject({ allowed: true });
   });
 
+  it("does not take a path below `~` for one in the current directory", async () => {
+    const world = place(files);
+    await read(world, "repo/x");
+    expect(await world.check({ path: "~/../repo/x" })).toMatchObject({ allowed: false });
+    expect(await world.check({ path: "~root/../repo/x" })).toMatchObject({ allowed: false });
+    await read(world, "~/x");
+    expect(await world.check({ path: "~/a/../x" })).toMatchObject({ allowed: true });
+  });
+
   it("takes the path from the check where the result does not name it", async () => {
     const world = place(files);
     await world.check({ path: "a.txt" }, { tool: "read_file" });
@@ -470,6 +505,8 @@ describe("read_before_write", () => {
     ["is missing", {}],
     ["is no text", { path: 7 }],
     ["is empty", { path: "" }],
+    ["is a URL", { path: "https://evil/../api/x" }],
+    ["has backslashes", { path: "repo/a\\..\\b/../x" }],
   ])("denies where the path %s", async (_claim, params) => {
     expect(await place(files).check(params)).toMatchObject({
       allowed: false,

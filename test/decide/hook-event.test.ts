@@ -80,6 +80,10 @@ describe("a hook event of a coding agent", () => {
     { response: { exit_code: 0, errors: [] }, ok: true },
     { response: { errors: ["x"] }, ok: false },
     { response: { IsError: true }, ok: false },
+    { response: { content: [{ type: "error" }] }, ok: false },
+    { response: { result: { is_error: true } }, ok: false },
+    { response: [[{ data: { error: "x" } }]], ok: false },
+    { response: { content: [{ type: "text", flags: [null, false] }], meta: null }, ok: true },
   ])("has succeeded ($ok) with the response $response", ({ response, ok }) => {
     expect(hasSucceeded(after(response))).toBe(ok);
   });

@@ -64,6 +64,19 @@ async function mismatches({ world }: Deciding): Promise<readonly unknown[]> {
 }
 
 describe("max_calls of a policy", () => {
+  it.each([
+    ["max_calls", { max_calls: { count: 2, per: "caller" } }],
+    ["max_sum", { max_sum: { of: "params.amount", most: 2, per: "caller" } }],
+  ])("counts a caller for each organisation on its own: %s", async (_name, limits) => {
+    const place = deciding(policy(limits));
+    const elsewhere = caller("alice", { org_id: "other" });
+    const allowed = [];
+    for (const by of [elsewhere, elsewhere, elsewhere, alice, alice, alice, caller("alice")])
+      allowed.push(await pay(place, 1, by));
+    expect(allowed).toEqual([true, true, false, true, true, false, true]);
+    expect(await mismatches(place)).toEqual([]);
+  });
+
   it("counts per caller, so that a new session does not reset it", async () => {
     const place = deciding(policy({ max_calls: { count: 2, per: "caller", window: "1h" } }));
     const allowed = [
@@ -122,7 +135,7 @@ describe("max_sum of a policy", () => {
     await pay(place, 0.25, alice);
     const { counted = [] } = await place.newest();
     expect(counted).toContainEqual({
-      counter: '["sum","pay","few","caller","https://id.example","alice"]',
+      counter: '["sum","pay","few","caller","https://id.example","alice","acme"]',
       add: 250_000,
       at: expect.any(Number) as number,
       window: 86_400_000_000,

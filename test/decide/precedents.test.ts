@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { compareWithPrecedents } from "../../src/decide/compare.js";
 import { compareRecord } from "../../src/lineage/precedents.js";
-import type { DecisionRecord } from "../../src/model/record.js";
+import type { AuthenticatedCaller, DecisionRecord } from "../../src/model/record.js";
 import type { Deciding } from "./deciding.js";
 import { deciding } from "./deciding.js";
 
@@ -33,6 +33,57 @@ async function cited(place: Deciding): Promise<readonly (readonly number[])[]> {
   const seqOf = (id: string): number => records.find(({ record_id }) => record_id === id)?.seq ?? 0;
   return records.map(({ lineage }) => (lineage?.precedents ?? []).map(({ record_id }) => seqOf(record_id)));
 }
+
+const callerOf = (org_id?: string): { readonly caller: AuthenticatedCaller } => ({
+  caller: {
+    subject: "alice",
+    issuer: "https://id.example",
+    ...(org_id !== undefined && { org_id }),
+    scopes: ["decide"],
+    delegated: false,
+    actors: [],
+  },
+});
+
+describe("decisions of callers that are bound to an organisation", () => {
+  it("rest on those of their organisation and of none; those of other callers on all", async () => {
+    const place = deciding(binary());
+    const orgs = ["acme", "globex", undefined, "globex", "acme", undefined];
+    for (const org of orgs) await place.decide("d", { c: "1", n: 1 }, callerOf(org));
+    expect(await cited(place)).toEqual([[], [], [2, 1], [3, 2], [3, 1], [5, 4, 3, 2, 1]]);
+  });
+
+  it("do not rest on those of other organisations that are not recorded yet", async () => {
+    const place = deciding(binary());
+    const orgs = ["acme", "globex", "acme", "globex"];
+    await Promise.all(orgs.map((org) => place.decide("d", { c: "1", n: 1 }, callerOf(org))));
+    expect(await cited(place)).toEqual([[], [], [1], [2]]);
+  });
+
+  it("are found, however many others there are between them", async () => {
+    const place = deciding(binary());
+    await place.decide("d", { c: "1", n: 1 }, callerOf("acme"));
+    for (let times = 0; times < 450; times++)
+      await place.decide("d", { c: "1", n: times }, callerOf("globex"));
+    await place.decide("d", { c: "1", n: 1 }, callerOf("acme"));
+    expect((await cited(place)).at(-1)).toEqual([1]);
+  });
+
+  it("rest on those of a gate of their organisation", async () => {
+    const gate = {
+      decision: {
+        id: "g",
+        type: "gate",
+        entities: [{ type: "c", id: "{{ c }}" }],
+        action: { org: "acme", domain: "d", name: "a" },
+        rules: [{ id: "go", tier: "T3", severity: 1, when: "true", status: "GREEN" }],
+      },
+    };
+    const place = deciding(gate);
+    for (const org of [undefined, "acme"]) await place.decide("g", { c: "1" }, callerOf(org));
+    expect(await cited(place)).toEqual([[], [1]]);
+  });
+});
 
 describe("decisions of one moment", () => {
   it("rest on those before them, though none is recorded yet", async () => {

@@ -94,7 +94,8 @@ function libraryOf(...texts: readonly string[]): Library {
   return buildLibrary(files, () => Promise.reject(new Error("no body is needed")));
 }
 
-const policy = (id: string, tool: string): string => `decision: { id: ${id}, type: policy, tool: "${tool}" }`;
+const policy = (id: string, tool: string): string =>
+  `decision: { id: ${id}, type: policy, tool: "${tool}", policies: [] }`;
 const routing = `decision: { id: r, type: switch, cases: [{ condition: "true", target: t }], default: { target: z } }`;
 
 describe("the policies for a tool", () => {

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { AuthenticatedCaller } from "../../src/model/record.js";
+import type { AuthenticatedCaller, DecisionRecord } from "../../src/model/record.js";
 import { toolResultRecordBody } from "../../src/record/record-json.js";
 import type { Authenticate } from "../../src/serve/auth/authenticate.js";
 import { evaluateDecision } from "../../src/serve/operations/decide.js";
@@ -47,6 +47,14 @@ decision:
   cases: [{ condition: "input == 'a'", target: stage-a, label: A }]
   default: { target: stage-b }
   cache: { enabled: true }
+---
+decision:
+  id: about
+  type: switch
+  input: "{{ kind }}"
+  entities: [{ type: customer, id: "{{ customer }}" }]
+  cases: [{ condition: "input == 'a'", target: stage-a, label: A }]
+  default: { target: stage-b }
 ---
 decision:
   id: writes
@@ -106,6 +114,17 @@ describe.each(transportNames)("a chain of decisions over %s", (transport) => {
       const { answer } = (await transports[transport]("evaluate", chain, org)) as { readonly answer: object };
       expect(answer).toMatchObject({ decision_id: "gate-acme-pay", status: "GREEN" });
     }
+  });
+});
+
+describe("the record of a decision about an entity", () => {
+  it("is shown to its organisation as it was recorded, whatever others decided about the entity", async () => {
+    const input = { decision_id: "about", context: { kind: "a", customer: "c-1" } };
+    for (const org of ["globex", "acme", "globex", "acme"]) await evaluateDecision.run(input, by(org));
+    const shown = (await showRecord.run({ record_id: "latest" }, by("acme"))) as DecisionRecord;
+    const found = await world.records.log.find({ latest: true });
+    expect(found).toMatchObject({ record: shown });
+    expect(shown.lineage?.precedents).toHaveLength(1);
   });
 });
 

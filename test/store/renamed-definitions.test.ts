@@ -28,7 +28,10 @@ beforeEach(() => {
   elapsed = 0;
   fs.mkdirSync(join(directory, "deep"));
   for (const path of ["a.yaml", "deep/b.yaml"])
-    fs.writeFileSync(join(directory, path), `decision: { id: ${path.at(-6)}, type: policy, tool: rm }\n`);
+    fs.writeFileSync(
+      join(directory, path),
+      `decision: { id: ${path.at(-6)}, type: policy, tool: rm, policies: [] }\n`,
+    );
   for (const path of ["a.yaml", "deep/b.yaml", "deep", "."]) setTime(path, start - 3_600_000);
 });
 

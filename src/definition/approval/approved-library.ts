@@ -7,9 +7,9 @@ import type { JsonObject } from "../../model/json.js";
 import type { DefinitionSummary } from "../definition-file.js";
 import { gatesIn } from "../gate-key.js";
 import { withRecomputedHashes } from "../loaded-definition.js";
+import { lookupKeys } from "../lookup-keys.js";
 import type { Library } from "../library.js";
 import type { BrokenGate } from "../checks/check-library.js";
-import { toolsOf } from "../tool-match.js";
 
 /** Returns a library that only finds approved definitions, according to a verified lock. */
 export function approvedLibrary<L extends Library>(library: L, lock: ApprovalLock, file: string): L {
@@ -46,6 +46,11 @@ export function approvedLibrary<L extends Library>(library: L, lock: ApprovalLoc
       assertSharedApproved(environment, lock);
       return environment;
     },
+    // Results of calls are recorded without approval, so masks can be added, but not removed.
+    sharedMasks() {
+      const { masks = [] } = (newestApproval(lock)?.environment ?? {}) as Partial<Environment>;
+      return [...new Set([...library.sharedMasks(), ...masks])];
+    },
     async assertPoliciesApproved() {
       const lost = missing.find(({ entry }) => entry.type === "policy");
       if (lost !== undefined) throw missingDecisionError(lost);
@@ -74,14 +79,18 @@ function missingApproved({ ids, broken }: Library, entry: LockEntry): readonly M
 
 const invalidHint = "`agent-33 decision validate` shows what is wrong with it";
 
-/** Uses the approved tools and action of a decision, so that an edit cannot hide it from a lookup. */
+/** Derives the lookup keys from the approved definition, so that neither an edit nor a cache can hide a decision. */
 function withApprovedLookup(summary: DefinitionSummary, entry: LockEntry | undefined): DefinitionSummary {
   if (entry?.status !== "approved") return summary;
-  const said = Object.entries(summary).filter(([key]) => key !== "tools" && key !== "action");
-  const rest = Object.fromEntries(said) as unknown as Omit<DefinitionSummary, "tools" | "action">;
-  const definition = entry.definition as unknown as Definition;
-  if (definition.type === "policy") return { ...rest, tools: toolsOf(definition) };
-  return definition.type === "gate" ? { ...rest, action: definition.action } : rest;
+  const { id, definition_hash, position, reached, fetches } = summary;
+  return {
+    id,
+    definition_hash,
+    position,
+    reached,
+    ...(fetches !== undefined && { fetches }),
+    ...lookupKeys(entry.definition as unknown as Definition, () => position),
+  };
 }
 
 function missingDecisionError({
@@ -103,11 +112,8 @@ function toBrokenGate({ entry, message, hint }: MissingDecision, file: string): 
 }
 
 /** The guardrails, masks and observers for every decision must be those of the newest approval. */
-function assertSharedApproved(environment: Environment, { entries }: ApprovalLock): void {
-  const newest = entries
-    .filter(({ status }) => status === "approved")
-    .toSorted((a, b) => b.serial - a.serial)
-    .at(0);
+function assertSharedApproved(environment: Environment, lock: ApprovalLock): void {
+  const newest = newestApproval(lock);
   if (newest === undefined) return;
   const { serial, decision_id: id, environment: approved = {} } = newest;
   const current = environment as unknown as JsonObject;
@@ -123,6 +129,12 @@ function assertSharedApproved(environment: Environment, { entries }: ApprovalLoc
     },
   );
 }
+
+const newestApproval = ({ entries }: ApprovalLock): LockEntry | undefined =>
+  entries
+    .filter(({ status }) => status === "approved")
+    .toSorted((a, b) => b.serial - a.serial)
+    .at(0);
 
 type Hashes = Pick<LoadedDefinition, "definition_hash" | "environment_hash">;
 

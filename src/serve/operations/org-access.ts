@@ -3,14 +3,12 @@ import { isBrokenVisibleTo, isVisibleTo, visibleDefinitions } from "../../defini
 import { DecisionError } from "../../errors.js";
 import { isObject } from "../../expression/equal.js";
 import type { Precedent } from "../../model/lineage.js";
-import type { LogRecord } from "../../model/record.js";
 import type { LogLine } from "../../model/store.js";
-import { findStoredDefinition } from "../../record/stored-definition.js";
 import type { MaySee } from "../../record/find-records.js";
 import { findRecord } from "../../record/find-records.js";
-import { orgOfCaller } from "../../record/record-keys.js";
+import { findById, recordVisibility as visibilityTo } from "../../record/record-visibility.js";
 import type { Records } from "../../record/records.js";
-import { isWellFormedRecord, isText, validItems, hasShape } from "../../record/well-formed.js";
+import { isText, validItems, hasShape } from "../../record/well-formed.js";
 import type { Invocation } from "./operation.js";
 
 /**
@@ -59,46 +57,8 @@ export async function* selectOwnRecords(
 }
 
 /** Returns a function that checks whether the caller may see a record; undefined: the caller may see all. */
-export function recordVisibility({ world: { records }, caller }: Invocation): MaySee | undefined {
-  const org = caller?.org_id;
-  if (org === undefined) return undefined;
-  return async (record) => isVisibleTo(org, await orgOfRecord(record, records));
-}
-
-/** Matches the organisation of no caller. */
-const noOrg = "";
-
-/**
- * Returns the organisation of a record: of a gate from the definition it was made with, of other decisions from the
- * caller, of a tool result or an assessment from its session. Undefined: it belongs to no organisation. Only callers
- * without an organisation see notes about the whole log, damaged records, results that no decision allowed, and
- * assessments of sessions without one, whose decisions may belong to any.
- */
-async function orgOfRecord(record: LogRecord, records: Records): Promise<string | undefined> {
-  if (!isWellFormedRecord(record)) return noOrg;
-  switch (record.kind) {
-    case "decision": {
-      if (record.type !== "gate") return orgOfCaller(record);
-      const definition = await findStoredDefinition(record.definition_hash, records.store);
-      return definition?.type === "gate" ? definition.action.org : noOrg;
-    }
-    case "tool_result": {
-      if (record.org_id !== undefined) return record.org_id;
-      const call = await findById(record.parent_record_id, records);
-      return call?.kind === "decision" ? orgOfRecord(call, records) : noOrg;
-    }
-    case "assessment":
-      return record.org_id ?? noOrg;
-    case "note":
-      return noOrg;
-  }
-}
-
-async function findById(id: string | undefined, { log }: Records): Promise<LogRecord | undefined> {
-  if (id === undefined) return undefined;
-  const found = await log.find({ beginning: id });
-  return "record" in found && found.record.record_id === id ? found.record : undefined;
-}
+export const recordVisibility = ({ world: { records }, caller }: Invocation): MaySee | undefined =>
+  visibilityTo(caller?.org_id, records);
 
 /** Whether the caller may see the record with this id. */
 type IsVisible = (id: string) => Promise<boolean>;

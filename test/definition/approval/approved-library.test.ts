@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { approving, at, binary, gate, newKey, newLockId, policy } from "./locks.js";
+import { approving, at, binary, gate, loadedDefinition, newKey, newLockId, policy } from "./locks.js";
 import { approvalOf, approvedLibrary } from "../../../src/definition/approval/approved-library.js";
 import { retirementStatement, reviseLock } from "../../../src/definition/approval/lock.js";
 import type { DefinitionSummary, FileSummary } from "../../../src/definition/definition-file.js";
@@ -176,6 +176,20 @@ describe("policies", () => {
     expect(findPolicies("write_file", library)).toEqual(["p"]);
   });
 
+  it("decide about their tools, although a summary says that they only have overrides", () => {
+    const override = { name: "o", overrides: ["elsewhere"] };
+    const lie = (summary: DefinitionSummary): DefinitionSummary => ({
+      ...summary,
+      policies: [],
+      overrides: ["o"],
+      foreignOverrides: [{ override, foreign: [], line: 1, column: 1 }],
+    });
+    const library = approved({ loaded: [policy("p", "write_*")], lie }, lock);
+    expect(findPolicies("write_file", library)).toEqual(["p"]);
+    expect(library.summaries).toMatchObject([{ id: "p", tools: ["write_*"], policies: [] }]);
+    expect(library.summaries[0]).not.toHaveProperty("foreignOverrides");
+  });
+
   it("leave calls that none is about to the guardrails and masks that were approved", () => {
     const guardrail = { type: "requires_approval", approval_target: "x" } as Guardrail;
     expect(() => approved({ loaded: [], guardrails: [guardrail] }, lock).sharedEnvironment()).toThrow(
@@ -185,6 +199,14 @@ describe("policies", () => {
       "the masks for every decision changed since serial 2",
     );
     expect(approved({ loaded: [] }, lock).sharedEnvironment()).toEqual({ targets: [] });
+  });
+});
+
+describe("masks for every decision", () => {
+  it("that were approved are applied to the results of calls, whatever a file says", () => {
+    const masked = loadedDefinition({ ...binary("a").definition }, { targets: [], masks: ["/a"] });
+    const lock = approving(key, [masked]);
+    expect(approved({ loaded: [], masks: ["/b"] }, lock).sharedMasks()).toEqual(["/b", "/a"]);
   });
 });
 

@@ -297,7 +297,8 @@ describe("endpoints of a directory", () => {
   });
 
   it("that are declared twice make a policy that asks them one that nothing is allowed without", () => {
-    const policy = "decision:\n  id: p\n  type: policy\n  tool: t\n  enrich: [{ endpoint: b, into: x }]\n";
+    const policy =
+      "decision:\n  id: p\n  type: policy\n  tool: t\n  policies: []\n  enrich: [{ endpoint: b, into: x }]\n";
     expect(libraryOf(policy, endpoint(), endpoint()).brokenPolicies).toHaveLength(2);
     expect(libraryOf(policy, endpoint()).brokenPolicies).toEqual([]);
   });

@@ -280,7 +280,11 @@ describe("the problems of a policy", () => {
 
   it.each([
     ["no tool", "decision:\n  ▶id: d\n  type: policy\n", "`tool` is missing in `decision`"],
-    ["an empty tool", 'decision: { id: d, type: policy, tool: ▶"" }', '`tool` must not be empty (got "")'],
+    [
+      "an empty tool",
+      'decision: { id: d, type: policy, tool: ▶"", policies: [] }',
+      '`tool` must not be empty (got "")',
+    ],
     [
       "policies that are no list",
       "decision: { id: d, type: policy, tool: t, policies: ▶{ name: p } }",
@@ -288,7 +292,7 @@ describe("the problems of a policy", () => {
     ],
     [
       "what only routing decisions have",
-      "decision:\n  id: d\n  type: policy\n  tool: t\n  ▶cases: []\n",
+      "decision:\n  id: d\n  type: policy\n  tool: t\n  policies: []\n  ▶cases: []\n",
       "unknown key `cases`",
     ],
   ])("may be those of the decision: %s", (_name, text, message) => {
@@ -296,7 +300,7 @@ describe("the problems of a policy", () => {
     expect(problemsOf(yaml)[0]).toContain(`${places[0] ?? ""} ${message}`);
   });
 
-  it("are none where there are no policies, or the list is empty", () => {
+  it("are none where the list is empty or absent", () => {
     expect(problemsOf("decision: { id: d, type: policy, tool: t }")).toEqual([]);
     expect(problemsOf("decision: { id: d, type: policy, tool: t, policies: [] }")).toEqual([]);
   });

@@ -77,7 +77,9 @@ describe("the answers to a token bound to an organisation", () => {
     const [newest] = listed["records"] as readonly object[];
     const shown = [await seen(path, "globex"), await seen(`${path}/explain`, "globex"), newest ?? {}];
     expect(shown.map(lineageOf)).toEqual([[open], [open], [open]]);
-    expect(lineageOf(await seen(path))).toEqual([open, foreign]);
+    expect(lineageOf(await seen(path))).toEqual([open]);
+    expect(lineageOf(await seen(`/records/${open}`))).toEqual([foreign]);
+    expect(lineageOf(await seen(`/records/${open}`, "globex"))).toEqual([]);
     expect(lineageOf(await evaluated("told", "acme"))).toEqual([open, foreign]);
   });
 
