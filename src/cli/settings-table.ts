@@ -32,8 +32,8 @@ export interface SettingDefinition<T extends SettingValue = SettingValue> {
   implied?(io: Io): Setting<T> | undefined;
   /** Whether a project file may set this value. Absent: always. */
   allowedInProject?(value: unknown): boolean;
-  /** The value that a project file may set, for the warning about another one. Absent: none. */
-  readonly onlyInProject?: T;
+  /** What a project file may set, for the warning about another value. Absent: nothing. */
+  readonly onlyInProject?: string;
   /** Checks a value before `config set` stores it, and returns the value to store. */
   beforeStoring?(value: T): Promise<T>;
   /** Do not resolve a relative path from a flag or variable, so that messages show it as typed. */
@@ -114,7 +114,7 @@ export const settings = {
     flag: "--require-approval",
     fallback: () => ({ value: false, from: "the default" }),
     allowedInProject: (value) => value !== false,
-    onlyInProject: true,
+    onlyInProject: "`true`",
   }),
   // A guarded agent may be able to write the project's settings.
   unknownTools: setting({
@@ -124,7 +124,7 @@ export const settings = {
     env: "AGENT33_UNKNOWN_TOOLS",
     flag: "--unknown-tools",
     allowedInProject: (value) => value !== "allow",
-    onlyInProject: "deny",
+    onlyInProject: "`deny`",
   }),
   // A guarded agent must not be able to keep what it does out of the log, or from the observers.
   lineageEnabled: settingWithDefault({
@@ -134,7 +134,7 @@ export const settings = {
     env: "AGENT33_LINEAGE_ENABLED",
     fallback: () => ({ value: true, from: "the default" }),
     allowedInProject: (value) => value !== false,
-    onlyInProject: true,
+    onlyInProject: "`true`",
   }),
   storePrecedents: settingWithDefault({
     key: "lineage.store_precedents",
@@ -143,7 +143,7 @@ export const settings = {
     env: "AGENT33_LINEAGE_STORE_PRECEDENTS",
     fallback: () => ({ value: true, from: "the default" }),
     allowedInProject: (value) => value !== false,
-    onlyInProject: true,
+    onlyInProject: "`true`",
   }),
   maxPrecedentRefs: settingWithDefault({
     key: "lineage.max_precedent_refs",
@@ -151,6 +151,9 @@ export const settings = {
     type: integer(1, maxPrecedentRefs),
     env: "AGENT33_LINEAGE_MAX_PRECEDENT_REFS",
     fallback: () => ({ value: defaultPrecedentLimit, from: "the default" }),
+    // An observer that compares with fewer precedents finds fewer deviations.
+    allowedInProject: (value) => typeof value !== "number" || value < 1 || value >= defaultPrecedentLimit,
+    onlyInProject: `${defaultPrecedentLimit} or more`,
   }),
   trustedKeys: setting({
     key: "trusted_keys",
@@ -236,7 +239,7 @@ function integer(minimum: number, maximum: number): ValueType<number> {
 
 function duration(): ValueType<string> {
   return {
-    expected: "a duration such as `90d`",
+    expected: "a duration above zero such as `90d` (`ms`, `s`, `m`, `h`, `d` or `w`)",
     parse: (value) => (typeof value === "string" && (parseDuration(value) ?? 0) > 0 ? value : undefined),
   };
 }

@@ -195,7 +195,7 @@ export function warnAboutIgnoredSettings(
     const why =
       onlyInProject === undefined
         ? "only the user's own settings can set it"
-        : `a project file can only set \`${onlyInProject}\``;
+        : `a project file can only set ${onlyInProject}`;
     warn(`ignoring \`${key}\` in \`${file.path}\`: ${why}`);
   }
 }

@@ -265,8 +265,8 @@ describe("an invalid value", () => {
     ["AGENT33_CHECKPOINT_EVERY", " 5", "(got ` 5`)"],
     ["AGENT33_CHECKPOINT_EVERY", "-5", "(got `-5`)"],
     ["AGENT33_SEGMENT_SIZE", "1023", "must be a whole number from 1024 to 1073741824 (got `1023`)"],
-    ["AGENT33_RETENTION", "90", "must be a duration such as `90d` (got `90`)"],
-    ["AGENT33_RETENTION", "0d", "must be a duration such as `90d` (got `0d`)"],
+    ["AGENT33_RETENTION", "90", "must be a duration above zero such as `90d` (`ms`, `s`, `m`, `h`, `d` or `w`) (got `90`)"],
+    ["AGENT33_RETENTION", "0d", "must be a duration above zero such as `90d` (`ms`, `s`, `m`, `h`, `d` or `w`) (got `0d`)"],
     ["AGENT33_SEGMENT_SIZE", "9".repeat(400), `(got \`${"9".repeat(100)}…\`)`],
   ])("in the environment names its variable: %s=%s", (variable, value, message) => {
     const error = errorOf(() => storeSettings({}, io({ [variable]: value })));
@@ -335,14 +335,16 @@ describe("the settings of the lineage", () => {
 
   it("can be turned on by a project, not off", () => {
     write(projectFile(), { lineage: { enabled: false, store_precedents: false, max_precedent_refs: 3 } });
-    expect(lineage()).toEqual({ enabled: true, storePrecedents: true, maxPrecedentRefs: 3 });
+    expect(lineage()).toEqual({ enabled: true, storePrecedents: true, maxPrecedentRefs: 5 });
     const warnings: string[] = [];
     warnAboutIgnoredSettings(settingsFiles(io()).project(), (message) => warnings.push(message));
-    expect(warnings).toEqual(
-      ["lineage.enabled", "lineage.store_precedents"].map(
-        (key) => `ignoring \`${key}\` in \`${projectFile()}\`: a project file can only set \`true\``,
-      ),
-    );
+    expect(warnings).toEqual([
+      `ignoring \`lineage.enabled\` in \`${projectFile()}\`: a project file can only set \`true\``,
+      `ignoring \`lineage.store_precedents\` in \`${projectFile()}\`: a project file can only set \`true\``,
+      `ignoring \`lineage.max_precedent_refs\` in \`${projectFile()}\`: a project file can only set 5 or more`,
+    ]);
+    write(projectFile(), { lineage: { max_precedent_refs: 8 } });
+    expect(lineage().maxPrecedentRefs).toBe(8);
     write(userFile(), { lineage: { enabled: false, store_precedents: false } });
     write(projectFile(), { lineage: { enabled: true, store_precedents: true } });
     expect(lineage()).toMatchObject({ enabled: true, storePrecedents: true });

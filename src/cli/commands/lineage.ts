@@ -92,8 +92,9 @@ async function showTrace(
   const { record, intact } = await findRecord(reference, records);
   const trace = await traceRecord(record, records.log, limit);
   if (trace === undefined) {
-    throw new DecisionError("usage", `record \`${reference}\` is a note about the log, not a decision`, {
-      hint: "notes have no lineage; use `agent-33 decision explain`",
+    const what = record.kind === "assessment" ? "an assessment of a session" : "a note about the log";
+    throw new DecisionError("usage", `record \`${reference}\` is ${what}, not a decision`, {
+      hint: `it has no lineage; use \`agent-33 decision explain ${reference}\``,
     });
   }
   const drawing = drawTrace(trace);
