@@ -265,8 +265,16 @@ describe("an invalid value", () => {
     ["AGENT33_CHECKPOINT_EVERY", " 5", "(got ` 5`)"],
     ["AGENT33_CHECKPOINT_EVERY", "-5", "(got `-5`)"],
     ["AGENT33_SEGMENT_SIZE", "1023", "must be a whole number from 1024 to 1073741824 (got `1023`)"],
-    ["AGENT33_RETENTION", "90", "must be a duration above zero such as `90d` (`ms`, `s`, `m`, `h`, `d` or `w`) (got `90`)"],
-    ["AGENT33_RETENTION", "0d", "must be a duration above zero such as `90d` (`ms`, `s`, `m`, `h`, `d` or `w`) (got `0d`)"],
+    [
+      "AGENT33_RETENTION",
+      "90",
+      "must be a duration above zero such as `90d` (`ms`, `s`, `m`, `h`, `d` or `w`) (got `90`)",
+    ],
+    [
+      "AGENT33_RETENTION",
+      "0d",
+      "must be a duration above zero such as `90d` (`ms`, `s`, `m`, `h`, `d` or `w`) (got `0d`)",
+    ],
     ["AGENT33_SEGMENT_SIZE", "9".repeat(400), `(got \`${"9".repeat(100)}…\`)`],
   ])("in the environment names its variable: %s=%s", (variable, value, message) => {
     const error = errorOf(() => storeSettings({}, io({ [variable]: value })));
