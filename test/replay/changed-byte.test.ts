@@ -69,7 +69,6 @@ describe("one byte that was changed", () => {
     { name: "in the id of the record", of: table, change: replaced('"record_id":"0', '"record_id":"1') },
     { name: "in the kind", of: table, change: replaced('"kind":"decision"', '"kind":"decisiom"') },
     { name: "in its own hash", of: table, change: (text) => flipped(text, text.length - 3) },
-    { name: "in the hash before", of: table, change: (text) => flipped(text, text.length - 80) },
     {
       name: "which breaks the JSON of the context",
       of: scored,
@@ -112,6 +111,17 @@ describe("one byte that was changed", () => {
       expect(err).toContain("is damaged; run `agent-33 decision verify`");
     },
   );
+
+  it("in the hash before is reported for the record before too, which is no longer the one that it names", async () => {
+    const store = copied();
+    const seq = last(numbersOf(...table));
+    changeLine(store.directory, seq, (text) => flipped(text, text.length - 80));
+    const { code, report } = await replayAll(store);
+    expect({ code, seqs: report.mismatches.map((each) => each.seq) }).toEqual({
+      code: 6,
+      seqs: [seq - 1, seq],
+    });
+  });
 
   it.each<Change>([
     {
@@ -161,13 +171,16 @@ describe("a missing part", () => {
   const opened = async ({ directory }: MixedStore): Promise<Store> =>
     (await composeRecords({ directory })).store;
 
-  it("is reported as an unreadable record", async () => {
+  it("is reported as an unreadable record, and so is the record before, which no record confirms", async () => {
     const store = copied();
     const path = join(store.directory, "log/000000000001.jsonl");
     const lines = readFileSync(path, "utf8").split("\n");
     writeFileSync(path, lines.toSpliced(99, 1).join("\n"));
     const { report } = await replayAll(store);
-    expect(report.mismatches.map(({ seq, record_id }) => [seq, record_id])).toEqual([[100, null]]);
+    expect(report.mismatches.map(({ seq, record_id }) => [seq, record_id])).toEqual([
+      [99, expect.any(String)],
+      [100, null],
+    ]);
   });
 
   it("makes records not replayable if it is a definition or an environment", async () => {
