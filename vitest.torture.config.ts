@@ -10,7 +10,7 @@ export default defineConfig({
       "test/torture/**/*.test.ts",
       // `npm test` takes samples of them: fewer random runs, and commands without a process of their own.
       "test/properties/*.test.ts",
-      "test/{conformance/replay,present/drawing,serve/auth/hostile-tokens}.test.ts",
+      "test/{conformance/replay,present/drawing,replay/mixed-log,serve/auth/hostile-tokens}.test.ts",
       "test/hostile/{damaged-explanations,expressions,folders,input,inputs,names,odd-files}.test.ts",
     ],
     globalSetup: "test/temporary-root.ts",

@@ -11,11 +11,15 @@ describe.each([
   {
     name: "with a segment for each record",
     options: { segmentSize: 1, checkpointEvery: 1, durability: "fast" as const },
+    many: 100,
   },
   { name: "without syncing to the disk", options: { segmentSize: 4096, durability: "fast" as const } },
-])("the jsonl store, $name", ({ options }) =>
-  storeContract(() => {
-    const directory = storeDirectory();
-    return { store: openLog(directory, options), check: () => void expectSound(directory) };
-  }),
+])("the jsonl store, $name", ({ options, many }) =>
+  storeContract(
+    () => {
+      const directory = storeDirectory();
+      return { store: openLog(directory, options), check: () => void expectSound(directory) };
+    },
+    many === undefined ? {} : { many },
+  ),
 );
