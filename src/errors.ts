@@ -8,6 +8,7 @@ export type ErrorCode =
   | "expression_invalid"
   | "condition_errored"
   | "hit_policy_violated"
+  | "output_errored"
   | "decision_cycle"
   | "file_exists"
   | "file_unreadable"

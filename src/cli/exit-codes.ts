@@ -11,7 +11,7 @@ export const exitCodes = [
   {
     code: 1,
     means:
-      "failure: the decision could not be recorded, a condition failed under --strict, no evaluator voted, a hit policy was violated, a cycle of decisions with --follow, required data could not be fetched, a record could not be replayed, a line of --inputs failed, the store or a definition could not be read or written, the log is damaged, or a bug in agent-33",
+      "failure: the decision could not be recorded, a condition failed under --strict, no evaluator voted, a hit policy was violated, an output could not be evaluated, a cycle of decisions with --follow, required data could not be fetched, a record could not be replayed, a line of --inputs failed, the store or a definition could not be read or written, the log is damaged, or a bug in agent-33",
   },
   {
     code: 2,
@@ -45,6 +45,7 @@ const exitCodesByError: Readonly<Record<ErrorCode, ExitCode>> = {
   expression_invalid: 3,
   condition_errored: 1,
   hit_policy_violated: 1,
+  output_errored: 1,
   decision_cycle: 1,
   file_unreadable: 1,
   file_unwritable: 1,

@@ -98,6 +98,8 @@ function buildResult(
   result.type = definition.type;
   result.selected_targets = evaluated.selected_targets;
   result.selected_labels = evaluated.selected_labels;
+  if (evaluated.outputs !== undefined) result.outputs = evaluated.outputs;
+  if (evaluated.aggregate !== undefined) result.aggregate = evaluated.aggregate;
   result.input_value = evaluated.input_value;
   result.evaluation_details = evaluated.evaluation_details;
   if (evaluated.rules_total !== undefined) result.rules_total = evaluated.rules_total;
@@ -177,7 +179,9 @@ function freezeResult(result: Result): Result {
   Object.freeze(result.failed_conditions);
   Object.freeze(result.warnings);
   if (result.guardrails.length > 0) deepFreeze(result.guardrails);
-  if (result.proposed_targets !== undefined) deepFreeze([result.proposed_targets, result.proposed_labels]);
+  if (result.outputs !== undefined) deepFreeze([result.outputs, result.aggregate]);
+  if (result.proposed_targets !== undefined)
+    deepFreeze([result.proposed_targets, result.proposed_labels, result.proposed_outputs]);
   deepFreeze(result.input_value);
   deepFreeze(result.evaluation_details);
   switch (result.type) {

@@ -80,10 +80,12 @@ async function findOrEvaluate(
 /** The part of an answer that other inputs with the same values share. */
 function withoutInput(evaluated: Evaluated): Omit<Evaluated, "input_value"> {
   const { selected_targets, selected_labels, evaluation_details, rules_total } = evaluated;
-  const { because, failed_conditions, warnings } = evaluated;
+  const { because, failed_conditions, warnings, outputs, aggregate } = evaluated;
   return {
     selected_targets,
     selected_labels,
+    ...(outputs !== undefined && { outputs }),
+    ...(aggregate !== undefined && { aggregate }),
     evaluation_details,
     rules_total,
     because,

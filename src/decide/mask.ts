@@ -1,7 +1,6 @@
-import { readsMasked } from "../definition/definition-reads.js";
 import { DecisionError } from "../errors.js";
 import type { Evaluated, Prepared, Outcome } from "../evaluate/evaluate.js";
-import { inputOf } from "../evaluate/evaluate.js";
+import { inputOf, maskedPathTest } from "../evaluate/evaluate.js";
 import type { PolicyFacts } from "../evaluate/policy/policy-facts.js";
 import { policyFacts } from "../evaluate/policy/policy-facts.js";
 import { mergeParams } from "../evaluate/policy/policy-outcome.js";
@@ -65,22 +64,13 @@ function findSecrets(prepared: Prepared, { context, facts }: Scope): Secrets | u
     secrets: [context, ...changedContexts(context, policyFacts(facts))].flatMap((each) =>
       maskedTexts(each, pointers),
     ),
-    isMasked: (path) => sourcesOf(path, prepared).some((each) => readsMasked(each, pointers)),
+    isMasked: maskedPathTest(prepared.input, pointers),
   };
 }
 
 /** The contexts with the params that overrides set: reasons may show them. */
 const changedContexts = (context: JsonObject, { recheck }: PolicyFacts): readonly JsonObject[] =>
   (recheck?.changes ?? []).map(({ set_params: params }) => ({ ...context, params }));
-
-/** The paths behind a path: `input` stands for what its own expression reads. */
-function sourcesOf(path: string, { input }: Prepared): readonly string[] {
-  const [root, ...rest] = path.split(".");
-  if (root !== "input") return [path];
-  if (input === undefined) return [["context", ...rest].join(".")];
-  if (input.tree?.kind === "path") return [[...input.tree.segments, ...rest].join(".")];
-  return input.reads;
-}
 
 function withoutRoll(details: EvaluationDetails): EvaluationDetails {
   return Object.fromEntries(Object.entries(details).filter(([name]) => name !== "roll"));

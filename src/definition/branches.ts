@@ -3,18 +3,20 @@ import { isRouting } from "./decision-types.js";
 import type { Path } from "./yaml-source.js";
 
 /** A branch of a decision, and where the definition names its target. */
-interface Branch {
+interface Branch<Target = string> {
   readonly label: string;
-  readonly target: string;
+  readonly target: Target;
   readonly path: Path;
 }
 
 /** Returns every branch that leads to a target, including the escalations of guardrails. */
 export function branchesOf(definition: Definition): readonly Branch[] {
-  return [...declaredBranches(definition), ...escalationBranches(definition)];
+  const declared = declaredBranches(definition).filter((each): each is Branch => each.target !== null);
+  return [...declared, ...escalationBranches(definition)];
 }
 
-function declaredBranches(definition: Definition): readonly Branch[] {
+/** The target is null where a branch has only an output. */
+function declaredBranches(definition: Definition): readonly Branch<string | null>[] {
   if (definition.type === "scored") {
     return Object.entries(definition.targets ?? {}).map(([label, target]) => ({
       label,
@@ -25,14 +27,14 @@ function declaredBranches(definition: Definition): readonly Branch[] {
   if (!isRouting(definition)) return [];
   const cases = casesOf(definition);
   const labels = labelsOf(cases.map(({ each }) => each));
-  const branches = cases.map(({ path, each: { target } }, index) => ({
-    label: labels[index] ?? target,
+  const branches = cases.map(({ path, each: { target = null } }, index) => ({
+    label: labels[index] ?? "",
     target,
     path: [...path, "target"],
   }));
   return [
     ...branches,
-    { label: defaultLabel, target: definition.default.target, path: ["default", "target"] },
+    { label: defaultLabel, target: definition.default.target ?? null, path: ["default", "target"] },
   ];
 }
 
@@ -59,22 +61,33 @@ export function casesOf(definition: Definition): readonly { readonly path: Path;
   return (cases ?? []).map((each, index) => ({ path: [key, index], each }));
 }
 
-/** Returns the label of each case. Without one it is the target, numbered from the second on to stay unique. */
+/**
+ * Returns the label of each case. Without one it is the target, or `rule-` and the position of a case that has no
+ * target; numbered from the second on to stay unique.
+ */
 export function labelsOf(cases: readonly Case[]): readonly string[] {
-  const taken = new Set(cases.flatMap((each) => each.label ?? []));
+  const written = new Set(cases.flatMap(({ label }) => label ?? []));
+  const targets = new Set(cases.flatMap(({ label, target }) => (label === undefined ? (target ?? []) : [])));
+  const given = new Set<string>();
   const numbers = new Map<string, number>();
-  return cases.map((each) => {
-    if (each.label !== undefined) return each.label;
-    const { target } = each;
-    let number = (numbers.get(target) ?? 0) + 1;
-    while (taken.has(numbered(target, number)) || isReservedLabel(numbered(target, number))) number++;
-    numbers.set(target, number);
-    return numbered(target, number);
+  return cases.map(({ label, target }, index) => {
+    if (label !== undefined) return label;
+    const name = target ?? `rule-${index + 1}`;
+    const isTaken = (each: string): boolean =>
+      written.has(each) ||
+      given.has(each) ||
+      isReservedLabel(each) ||
+      (target === undefined && targets.has(each));
+    let number = (numbers.get(name) ?? 0) + 1;
+    while (isTaken(numbered(name, number))) number++;
+    if (target !== undefined) numbers.set(name, number);
+    given.add(numbered(name, number));
+    return numbered(name, number);
   });
 }
 
-function numbered(target: string, number: number): string {
-  return number === 1 ? target : `${target}#${number}`;
+function numbered(name: string, number: number): string {
+  return number === 1 ? name : `${name}#${number}`;
 }
 
 /** The label of the default route. */

@@ -1,14 +1,21 @@
 import { isRouting } from "./decision-types.js";
 import { casesOf } from "./branches.js";
+import { outputsOf } from "./outputs.js";
+import { compileDocument } from "../expression/document-template.js";
 import { compileCondition, compileInput } from "../expression/template.js";
 import type { Definition } from "../model/definition.js";
 
-/** Returns the paths that the input and the conditions of a definition read. */
-export function definitionReads(definition: Definition): readonly string[] {
+/** Returns the paths that the input, the conditions and the outputs of a definition read. Masked outputs read nothing. */
+export function definitionReads(definition: Definition, masks: readonly string[] = []): readonly string[] {
+  const isMasked = (path: string): boolean => readsMasked(path, masks);
+  const outputs = outputsOf(definition).flatMap(
+    ({ output }) =>
+      compileDocument(output, ({ reads }) => (reads.some(isMasked) ? maskMarker : undefined)).reads,
+  );
   const conditions = casesOf(definition).flatMap(({ each }) =>
     each.condition === undefined || each.condition === "" ? [] : compileCondition(each.condition).reads,
   );
-  return [...inputReads(definition), ...conditions];
+  return [...inputReads(definition), ...conditions, ...outputs];
 }
 
 /** Whether the input is masked in the log, so that inputs cannot be distinguished there. */
@@ -18,6 +25,9 @@ export function isInputMasked(definition: Definition, pointers: readonly string[
 
 const inputReads = ({ input }: Definition): readonly string[] =>
   input === undefined ? ["context"] : compileInput(input).reads;
+
+/** Replaces a masked value. */
+export const maskMarker = "[masked]";
 
 /** The step of a mask that matches every item of a list and every value of an object. */
 export const wildcardStep = "*";

@@ -72,7 +72,7 @@ const definitionWording: SchemaWording = {
 function isRedundant({ keyword, params, instancePath, schemaPath }: ErrorObject): boolean {
   if (keyword === "discriminator") return (params as { tagValue?: unknown }).tagValue === undefined;
   if (/\/rules\/\d+\/if(?:\/|$)/.test(instancePath)) return true;
-  return keyword === "required" && /.\/oneOf\/\d+\/.*oneOf\/\d+\/required$/.test(schemaPath);
+  return keyword === "required" && /.\/oneOf\/\d+\/.*(?:oneOf|anyOf)\/\d+\/required$/.test(schemaPath);
 }
 
 function nameOf(path: Path): string {
@@ -100,6 +100,8 @@ function explainSpecially({ keyword, params, path, schemaPath, value }: SchemaEr
       return wrongType(path, valueAt(value, ["type"]));
     case "oneOf":
       return { path, message: oneOfMessage(path) };
+    case "anyOf":
+      return { path, message: `\`target\` or \`output\` is missing in ${nameOf(path)}` };
     case "propertyNames": {
       const { propertyName: key } = params;
       return { path, key, message: `${keyNameMessage(path)} (got ${describeValue(key)})` };

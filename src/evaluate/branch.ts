@@ -2,15 +2,17 @@ import { labelsOf, defaultLabel } from "../definition/branches.js";
 import { Failure } from "../expression/failure.js";
 import type { Template } from "../expression/template.js";
 import { compileCondition, evaluateCondition } from "../expression/template.js";
-import type { Case } from "../model/definition.js";
+import type { Answer, Case } from "../model/definition.js";
 import type { Json } from "../model/json.js";
 import type { ConditionDetail, EvaluationDetails } from "../model/result.js";
 import type { Scope } from "../model/scope.js";
+import type { PreparedOutput } from "./outputs.js";
 
 /** A compiled case. */
 export interface Branch {
   readonly label: string;
-  readonly target: string;
+  readonly target: string | undefined;
+  readonly output: PreparedOutput | undefined;
   readonly weight: number;
   readonly priority: number;
   /** The condition as written. */
@@ -22,18 +24,38 @@ export interface Branch {
 
 export type ConditionResult = boolean | Failure;
 
-export function prepareBranches(cases: readonly Case[], withPriority = false): readonly Branch[] {
+/** Compiles outputs; it knows which values are masked. */
+type PrepareOutput = (written: Json) => PreparedOutput;
+
+export function prepareBranches(
+  cases: readonly Case[],
+  prepareOutput: PrepareOutput,
+  withPriority = false,
+): readonly Branch[] {
   const labels = labelsOf(cases);
-  return cases.map((each, index) => prepareBranch(each, labels[index] ?? each.target, withPriority));
+  return cases.map((each, index) =>
+    prepareBranch(each, { label: labels[index] ?? "", prepareOutput, withPriority }),
+  );
 }
 
-function prepareBranch(each: Case, label: string, withPriority: boolean): Branch {
+/** Compiles the default route as a branch without a condition. */
+export const prepareDefault = (answer: Answer, prepareOutput: PrepareOutput): Branch =>
+  prepareBranch(answer, { label: defaultLabel, prepareOutput, withPriority: false });
+
+interface BranchOptions {
+  readonly label: string;
+  readonly prepareOutput: PrepareOutput;
+  readonly withPriority: boolean;
+}
+
+function prepareBranch(each: Case, { label, prepareOutput, withPriority }: BranchOptions): Branch {
   const text = each.condition ?? "";
   const priority = each.priority ?? 0;
   const common = { condition: text, ...(withPriority && { priority }) };
   return {
     label,
     target: each.target,
+    output: each.output === undefined ? undefined : prepareOutput(each.output),
     weight: each.weight ?? 0,
     priority,
     text,
@@ -62,12 +84,12 @@ function createDetail(
 
 /** The branches that a routing type selected, and why. */
 export interface Selection {
-  readonly selected_targets: readonly string[];
-  readonly selected_labels: readonly string[];
-  readonly evaluation_details: EvaluationDetails;
-  readonly rules_total: number | undefined;
+  /** In the order of the answer; the default where nothing matched. */
+  readonly branches: readonly Branch[];
+  readonly details: EvaluationDetails;
+  readonly rulesTotal?: number;
   readonly because: readonly string[];
-  readonly failed_conditions: readonly string[];
+  readonly failed: readonly string[];
   readonly errors: readonly ErroredBranch[];
 }
 
@@ -79,41 +101,16 @@ export interface ErroredBranch {
 
 export const noneMatched = "no condition matched";
 
-/** The results of the conditions. */
-interface Findings {
-  readonly details: EvaluationDetails;
-  readonly rulesTotal?: number;
-  readonly because: readonly string[];
-  readonly failed: readonly string[];
-  readonly errors: readonly ErroredBranch[];
-}
-
-export function routeTo(branches: readonly Branch[], findings: Findings): Selection {
-  return selection(
-    branches.map((branch) => branch.target),
-    branches.map((branch) => branch.label),
-    findings,
-  );
-}
-
-export function routeToDefault(target: string, findings: Findings): Selection {
-  return selection([target], [defaultLabel], findings);
-}
-
-function selection(targets: readonly string[], labels: readonly string[], findings: Findings): Selection {
-  return {
-    selected_targets: targets,
-    selected_labels: labels,
-    evaluation_details: findings.details,
-    rules_total: findings.rulesTotal,
-    because: findings.because,
-    failed_conditions: findings.failed,
-    errors: findings.errors,
-  };
+/** What every router needs besides its definition. */
+export interface RouterParts {
+  /** The default route. */
+  readonly fallback: Branch;
+  readonly prepareOutput: PrepareOutput;
 }
 
 /** A compiled definition of a routing type. */
 export interface Router {
   readonly branches: readonly Branch[];
+  /** Throws if a hit policy is violated, or if it depends on an output that cannot be evaluated. */
   select(input: Json, scope: Scope): Selection;
 }

@@ -1,10 +1,11 @@
+import { readsMasked } from "../definition/definition-reads.js";
 import { DecisionError } from "../errors.js";
 import { Failure } from "../expression/failure.js";
 import type { Template } from "../expression/template.js";
 import { compileInput, compileTemplate } from "../expression/template.js";
 import type { Definition } from "../model/definition.js";
 import type { Json, JsonObject } from "../model/json.js";
-import type { EvaluationDetails, GateOutcome, ScoredOutcome } from "../model/result.js";
+import type { Aggregate, EvaluationDetails, GateOutcome, ScoredOutcome } from "../model/result.js";
 import type { Scope } from "../model/scope.js";
 import type { CountedLimit } from "./limits.js";
 import type { PolicyNeeds } from "./policy/policy-facts.js";
@@ -48,7 +49,7 @@ export interface CommonTemplates {
 export interface PreparedType {
   /** The paths that the answer depends on; `context` if it depends on the whole context. */
   readonly reads: readonly string[];
-  /** The paths in its conditions as they are written, so `input` is not resolved. */
+  /** The paths in its conditions and outputs as they are written, so `input` is not resolved. */
   readonly conditionReads: readonly string[];
   /** The paths that each condition reads, by the text of the condition; of policies, the outcome has them. */
   readonly inputsByCondition: ReadonlyMap<string, readonly string[]>;
@@ -71,6 +72,9 @@ export interface PreparedType {
 export interface Evaluated {
   readonly selected_targets: readonly string[];
   readonly selected_labels: readonly string[];
+  /** One for each label; absent where the definition declares none. Texts that read masked values are masked. */
+  readonly outputs?: readonly Json[];
+  readonly aggregate?: Aggregate | undefined;
   readonly input_value: Json;
   readonly evaluation_details: EvaluationDetails;
   readonly rules_total: number | undefined;
@@ -109,6 +113,21 @@ export function inputOf({ input }: Prepared, scope: Scope, fallback: Json = null
   const value = input === undefined ? scope.context : input.evaluate(scope);
   return value instanceof Failure ? fallback : value;
 }
+
+/** Returns the paths behind a path: `input` stands for what its own expression reads. */
+export function pathsBehindInput(path: string, input: Template | undefined): readonly string[] {
+  const [root, ...rest] = path.split(".");
+  if (root !== "input") return [path];
+  if (input === undefined) return [["context", ...rest].join(".")];
+  if (input.tree?.kind === "path") return [[...input.tree.segments, ...rest].join(".")];
+  return input.reads;
+}
+
+/** Returns whether a path of an expression may refer to a masked value. */
+export const maskedPathTest =
+  (input: Template | undefined, masks: readonly string[]) =>
+  (path: string): boolean =>
+    masks.length > 0 && pathsBehindInput(path, input).some((each) => readsMasked(each, masks));
 
 /** Returns all paths that an answer depends on; `input` is replaced by the paths that its expression reads. */
 export function readsWithInput(input: Template | undefined, paths: readonly string[]): readonly string[] {

@@ -37,10 +37,10 @@ async function prepareType({ definition, input, masks, overrides }: TypeParts): 
     case "switch":
     case "weighted":
     case "rule_table":
-      return prepareRouting(definition, input);
+      return prepareRouting(definition, input, masks);
     case "scored": {
       const { prepareScored } = await import("./scored/scored.js");
-      return prepareScored(definition, input);
+      return prepareScored(definition, input, masks);
     }
     case "policy": {
       const { preparePolicy } = await import("./policy/policy.js");

@@ -24,9 +24,9 @@ function prepareType({ definition, input, masks, overrides }: TypeParts): Prepar
     case "switch":
     case "weighted":
     case "rule_table":
-      return prepareRouting(definition, input);
+      return prepareRouting(definition, input, masks);
     case "scored":
-      return prepareScored(definition, input);
+      return prepareScored(definition, input, masks);
     case "policy":
       return preparePolicy(definition, input, masks, overrides);
     case "gate":

@@ -1,12 +1,6 @@
-import type { Branch, ConditionResult, Router, ErroredBranch, Selection } from "./branch.js";
-import {
-  toConditionDetail,
-  evaluateBranch,
-  prepareBranches,
-  noneMatched,
-  routeTo,
-  routeToDefault,
-} from "./branch.js";
+import type { Branch, ConditionResult, Router, RouterParts, ErroredBranch, Selection } from "./branch.js";
+import { toConditionDetail, evaluateBranch, prepareBranches, noneMatched } from "./branch.js";
+import { outputKey, sortByOutput } from "./outputs.js";
 import type { EqualityIndex } from "./equality-index.js";
 import { indexOnEquality } from "./equality-index.js";
 import { DecisionError } from "../errors.js";
@@ -25,14 +19,18 @@ function rulesOf(definition: RuleTableDefinition): readonly Case[] {
 }
 
 /** `rule_table`: evaluates all rules; the hit policy decides which of the matches are selected. */
-export function prepareRuleTable(definition: RuleTableDefinition): Router {
-  const branches = prepareBranches(rulesOf(definition), true);
+export function prepareRuleTable(
+  definition: RuleTableDefinition,
+  { fallback, prepareOutput }: RouterParts,
+): Router {
+  const branches = prepareBranches(rulesOf(definition), prepareOutput, true);
   const index = branches.length < minIndexedRules ? undefined : indexOnEquality(branches);
   return {
     branches,
     select(_input, scope) {
       const results = evaluateRules(branches, index, scope);
-      return toSelection(definition, branches.length, results);
+      const selected = applyHitPolicy(definition, results.matches, scope);
+      return toSelection(selected.length === 0 ? [fallback] : selected, branches.length, results);
     },
   };
 }
@@ -80,49 +78,72 @@ function addResult(results: RuleResults, branch: Branch, result: ConditionResult
   if (result instanceof Failure) results.errors.push({ branch, failure: result });
 }
 
-function toSelection(definition: RuleTableDefinition, total: number, results: RuleResults): Selection {
-  const selected = applyHitPolicy(definition, results.matches);
-  const findings = {
+function toSelection(selected: readonly Branch[], total: number, results: RuleResults): Selection {
+  return {
+    branches: selected,
     details: results.details,
     ...(total > fullyListedRules && { rulesTotal: total }),
-    because: selected.length === 0 ? [noneMatched] : selected.map((branch) => branch.text),
+    because: results.matches.length === 0 ? [noneMatched] : selected.map((branch) => branch.text),
     failed: results.failed,
     errors: results.errors,
   };
-  return selected.length === 0
-    ? routeToDefault(definition.default.target, findings)
-    : routeTo(selected, findings);
 }
 
-function applyHitPolicy(definition: RuleTableDefinition, matches: readonly Branch[]): readonly Branch[] {
+function applyHitPolicy(
+  definition: RuleTableDefinition,
+  matches: readonly Branch[],
+  scope: Scope,
+): readonly Branch[] {
   const policy: HitPolicy = definition.hit_policy ?? "first";
+  const { id, output_values: values = [] } = definition;
   switch (policy) {
     case "first":
       return matches.slice(0, 1);
     case "priority":
       return matches.toSorted((a, b) => a.priority - b.priority).slice(0, 1);
     case "collect":
+    case "rule_order":
       return matches;
+    case "output_order":
+      return sortByOutput(matches, values, { scope, id });
     case "unique":
-      if (matches.length > 1) throw hitPolicyViolation(definition.id, "unique", matches);
+      if (matches.length > 1) throw hitPolicyViolation(id, "unique", matches);
       return matches;
     case "any":
-      if (new Set(matches.map((match) => match.target)).size > 1)
-        throw hitPolicyViolation(definition.id, "any", matches);
+      if (!doAgree(matches, scope, id)) throw hitPolicyViolation(id, "any", matches);
       return matches.slice(0, 1);
   }
 }
 
+/** Whether all matches give the same answer. */
+function doAgree(matches: readonly Branch[], scope: Scope, id: string): boolean {
+  if (matches.length < 2) return true;
+  if (new Set(matches.map(({ target }) => target)).size > 1) return false;
+  if (matches.every(({ output }) => output === undefined)) return true;
+  return new Set(matches.map((match) => outputKey(match, scope, id))).size === 1;
+}
+
 function hitPolicyViolation(id: string, policy: "unique" | "any", matches: readonly Branch[]): DecisionError {
-  const shown = matches.slice(0, 10).map(({ label, target }) => `\`${label}\` → \`${target}\``);
+  const shown = matches
+    .slice(0, 10)
+    .map(({ label, target }) => (target === undefined ? `\`${label}\`` : `\`${label}\` → \`${target}\``));
   const labels = shown.join(", ") + (matches.length > shown.length ? ", …" : "");
-  const what = policy === "unique" ? "at most one rule may match" : "all matches must agree on the target";
-  return new DecisionError("hit_policy_violated", `\`${id}\`: ${what}, but these matched: ${labels}`, {
-    hint: "make the conditions mutually exclusive, or use another `hit_policy`",
-    details: {
-      decision_id: id,
-      hit_policy: policy,
-      matched: matches.map(({ label, target }) => ({ label, target })),
+  return new DecisionError(
+    "hit_policy_violated",
+    `\`${id}\`: ${requirement(policy, matches)}, but these matched: ${labels}`,
+    {
+      hint: "make the conditions mutually exclusive, or use another `hit_policy`",
+      details: {
+        decision_id: id,
+        hit_policy: policy,
+        matched: matches.map(({ label, target }) => ({ label, ...(target !== undefined && { target }) })),
+      },
     },
-  });
+  );
+}
+
+function requirement(policy: "unique" | "any", matches: readonly Branch[]): string {
+  if (policy === "unique") return "at most one rule may match";
+  const hasOutputs = matches.some(({ output }) => output !== undefined);
+  return `all matches must agree on the target${hasOutputs ? " and the output" : ""}`;
 }

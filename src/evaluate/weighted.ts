@@ -1,12 +1,5 @@
-import type { Branch, Router, ErroredBranch, Selection } from "./branch.js";
-import {
-  toConditionDetail,
-  evaluateBranch,
-  prepareBranches,
-  noneMatched,
-  routeTo,
-  routeToDefault,
-} from "./branch.js";
+import type { Branch, Router, RouterParts, ErroredBranch, Selection } from "./branch.js";
+import { toConditionDetail, evaluateBranch, prepareBranches, noneMatched } from "./branch.js";
 import { firstRandom } from "./mersenne-twister.js";
 import { canonicalJson } from "../digest/canonical-json.js";
 import { sha256Hex } from "../digest/sha256.js";
@@ -17,13 +10,16 @@ import type { ConditionDetail } from "../model/result.js";
 import type { Scope } from "../model/scope.js";
 
 /** `weighted`: selects by a roll that depends only on the input, so the same input always gets the same branch. */
-export function prepareWeighted(definition: WeightedDefinition): Router {
-  const branches = prepareBranches(definition.cases);
+export function prepareWeighted(
+  definition: WeightedDefinition,
+  { fallback, prepareOutput }: RouterParts,
+): Router {
+  const branches = prepareBranches(definition.cases, prepareOutput);
   return {
     branches,
     select(input, scope) {
       const eligible = findEligible(branches, scope);
-      return choose(definition, eligible, rollText(input, definition.salt));
+      return choose(eligible, rollText(input, definition.salt), fallback);
     },
   };
 }
@@ -61,25 +57,22 @@ function findEligible(all: readonly Branch[], scope: Scope): Eligible {
   return { branches, conditions, failed, errors };
 }
 
-function choose(definition: WeightedDefinition, eligible: Eligible, text: string): Selection {
+function choose(eligible: Eligible, text: string, fallback: Branch): Selection {
   const { branches, conditions, failed, errors } = eligible;
   const total = branches.reduce((sum, branch) => sum + branch.weight, 0);
   if (total === 0) {
     const because = [branches.length === 0 ? noneMatched : "every weight is 0"];
-    return routeToDefault(definition.default.target, { details: conditions, because, failed, errors });
+    return { branches: [fallback], details: conditions, because, failed, errors };
   }
   const rolled = roll(text, total);
-  const chosen = atRoll(branches, rolled);
   const details = {
     roll: rolled,
     total_weight: total,
     weights: Object.fromEntries(branches.map((branch) => [branch.label, branch.weight])),
     ...(Object.keys(conditions).length > 0 && { conditions }),
   };
-  const findings = { details, because: [`rolled ${rolled} of ${total}`], failed, errors };
-  return chosen === undefined
-    ? routeToDefault(definition.default.target, findings)
-    : routeTo([chosen], findings);
+  const because = [`rolled ${rolled} of ${total}`];
+  return { branches: [atRoll(branches, rolled) ?? fallback], details, because, failed, errors };
 }
 
 function atRoll(branches: readonly Branch[], rolled: number): Branch | undefined {

@@ -9,6 +9,8 @@ import type { Scope } from "../model/scope.js";
 /** A compiled document whose texts are templates. */
 export interface DocumentTemplate {
   readonly reads: readonly string[];
+  /** The same for the lineage: with the keys of `get(a, 'key')`. */
+  readonly inputs: readonly string[];
   fill(scope: Scope, onMissing?: OnMissing): Json | DocumentFailure;
 }
 
@@ -27,9 +29,15 @@ export interface DocumentLocation extends ExpressionLocation {
   readonly pointer: string;
 }
 
-/** Compiles a document. Filling it fails if any of its expressions has no value. */
-export function compileDocument(document: JsonObject): DocumentTemplate {
-  return compilePart(document, "", compileStrictText);
+/**
+ * Compiles a document. Filling it fails if any of its expressions has no value. A text for which `replace` returns a
+ * value is not evaluated: it is filled with that value, and reads nothing.
+ */
+export function compileDocument(
+  document: Json,
+  replace: (template: Template) => Json | undefined = () => undefined,
+): DocumentTemplate {
+  return compilePart(document, "", (text, pointer) => compileStrictText(text, pointer, replace));
 }
 
 /** Compiles a document that is filled with null, or within text with nothing, for expressions without a value. */
@@ -48,13 +56,14 @@ type CompileLeaf = (text: string, pointer: string) => DocumentTemplate;
 
 function compilePart(part: Json, pointer: string, compileLeaf: CompileLeaf): DocumentTemplate {
   if (typeof part === "string") return compileLeaf(part, pointer);
-  if (typeof part !== "object" || part === null) return { reads: [], fill: () => part };
+  if (typeof part !== "object" || part === null) return { reads: [], inputs: [], fill: () => part };
   const parts = Object.entries(part).map(
     ([key, value]) => [key, compilePart(value, `${pointer}/${escapePointer(key)}`, compileLeaf)] as const,
   );
   const isList = Array.isArray(part);
   return {
     reads: parts.flatMap(([, each]) => each.reads),
+    inputs: parts.flatMap(([, each]) => each.inputs),
     fill(scope, onMissing) {
       const filled: [string, Json][] = [];
       for (const [key, each] of parts) {
@@ -70,10 +79,17 @@ function compilePart(part: Json, pointer: string, compileLeaf: CompileLeaf): Doc
 /** Escapes a key as RFC 6901 does. */
 const escapePointer = (key: string): string => key.replaceAll("~", "~0").replaceAll("/", "~1");
 
-function compileStrictText(text: string, pointer: string): DocumentTemplate {
+function compileStrictText(
+  text: string,
+  pointer: string,
+  replace: (template: Template) => Json | undefined,
+): DocumentTemplate {
   const template = compileAt(text, pointer);
+  const replaced = replace(template);
+  if (replaced !== undefined) return { reads: [], inputs: [], fill: () => replaced };
   return {
     reads: template.reads,
+    inputs: template.inputs,
     fill(scope) {
       const value = template.evaluate(scope);
       return value instanceof Failure ? new DocumentFailure(value.message, pointer) : value;
@@ -86,6 +102,7 @@ function compileLenientText(text: string, pointer: string): DocumentTemplate {
   const rendered = compileText(text, () => "");
   return {
     reads: template.reads,
+    inputs: template.inputs,
     fill(scope, onMissing) {
       const value = template.evaluate(scope);
       if (!(value instanceof Failure)) return value;

@@ -55,7 +55,7 @@ export function blockAnswer(evaluated: Evaluated, objection: Objection): Consequ
   switch (outcome?.type) {
     case undefined:
     case "scored":
-      return { ...kept, evaluated: { ...evaluated, selected_targets: [], selected_labels: [] } };
+      return { ...kept, evaluated: { ...withSelection(evaluated, []), selected_targets: [] } };
     case "policy":
       return { ...kept, evaluated: denyCall(evaluated, outcome, objection) };
     case "gate":
@@ -76,7 +76,7 @@ export function escalateAnswer(
     case "scored": {
       // Validation requires `escalate_to` for definitions with targets.
       const targets = to === undefined ? [] : [to];
-      return { ...kept, evaluated: { ...evaluated, selected_targets: targets, selected_labels: targets } };
+      return { ...kept, evaluated: { ...withSelection(evaluated, targets), selected_targets: targets } };
     }
     case "policy":
       return { ...kept, evaluated: denyCall(evaluated, outcome, objection) };
@@ -85,7 +85,22 @@ export function escalateAnswer(
   }
 }
 
-function proposalOf({ selected_targets, selected_labels, outcome }: Evaluated): Proposed {
+/** Replaces the selected labels. The new ones have no outputs. */
+function withSelection(evaluated: Evaluated, labels: readonly string[]): Evaluated {
+  return {
+    ...evaluated,
+    selected_labels: labels,
+    aggregate: undefined,
+    ...(evaluated.outputs !== undefined && { outputs: labels.map(() => null) }),
+  };
+}
+
+function proposalOf(evaluated: Evaluated): Proposed {
+  const proposed = proposedAnswer(evaluated);
+  return evaluated.outputs === undefined ? proposed : { ...proposed, proposed_outputs: evaluated.outputs };
+}
+
+function proposedAnswer({ selected_targets, selected_labels, outcome }: Evaluated): Proposed {
   switch (outcome?.type) {
     case undefined:
     case "scored":
@@ -135,8 +150,7 @@ function withStatus(
 ): Evaluated {
   if (outcome.status === "RED" || outcome.status === status) return evaluated;
   return {
-    ...evaluated,
-    selected_labels: [status],
+    ...withSelection(evaluated, [status]),
     because: [...evaluated.because, reason],
     outcome: { ...outcome, status, work_frame: frameFor(outcome.work_frame, status, to) },
   };

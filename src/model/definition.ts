@@ -12,8 +12,15 @@ export type DecisionType = Definition["type"];
 /** The types that select targets. */
 export type RoutingDefinition = FirstMatchDefinition | WeightedDefinition | RuleTableDefinition;
 
+/** What a branch answers with: a target, an output, or both. */
+export interface Answer {
+  readonly target?: string;
+  /** Any JSON; texts are templates. */
+  readonly output?: Json;
+}
+
 interface Routing extends CommonDefinition {
-  readonly default: { readonly target: string };
+  readonly default: Answer;
   readonly on_error?: OnError;
 }
 
@@ -31,16 +38,21 @@ export interface WeightedDefinition extends Routing {
 export interface RuleTableDefinition extends Routing {
   readonly type: "rule_table";
   readonly hit_policy?: HitPolicy;
+  /** For `collect` and `rule_order`: combines the outputs of the matches into one number. */
+  readonly aggregate?: AggregateFunction;
+  /** For `output_order`: the outputs in their order. */
+  readonly output_values?: readonly Json[];
   readonly rules?: readonly Case[];
   readonly cases?: readonly Case[];
 }
 
-export type HitPolicy = "first" | "collect" | "priority" | "unique" | "any";
+export type HitPolicy = "first" | "collect" | "priority" | "unique" | "any" | "rule_order" | "output_order";
 
-/** One branch: its target and its condition. */
-export interface Case {
+export type AggregateFunction = "sum" | "min" | "max" | "count";
+
+/** One branch: its condition and its answer. */
+export interface Case extends Answer {
   readonly condition?: string;
-  readonly target: string;
   readonly label?: string;
   /** A share of traffic, for `weighted`. */
   readonly weight?: number;
@@ -237,6 +249,8 @@ export interface Vote {
   /** A confidence, from 0 to 1; absent: 1. */
   readonly weight?: number;
   readonly reason?: string;
+  /** The output of the decision, if this is its strongest vote. Any JSON; texts are templates. */
+  readonly output?: Json;
   /** Recorded with the vote, over that of the evaluator. */
   readonly metadata?: JsonObject;
 }
@@ -378,6 +392,8 @@ export interface GateRule {
   readonly reason?: string;
   readonly suppresses?: readonly string[];
   readonly work_frame?: WrittenFrame;
+  /** Any JSON; texts are templates. The first of the deciding rules that has one is used. */
+  readonly output?: Json;
   readonly description?: string;
 }
 

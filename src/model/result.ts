@@ -1,4 +1,11 @@
-import type { OnFail, RoutingDefinition, Status, Scoring, WorkMode } from "./definition.js";
+import type {
+  AggregateFunction,
+  OnFail,
+  RoutingDefinition,
+  Status,
+  Scoring,
+  WorkMode,
+} from "./definition.js";
 import type { Json, JsonObject } from "./json.js";
 import type { Lineage } from "./lineage.js";
 
@@ -16,6 +23,13 @@ export interface CommonResult extends Partial<Proposed> {
   readonly selected_targets: readonly string[];
   /** The branches, the decision, the outcome or the status. */
   readonly selected_labels: readonly string[];
+  /**
+   * The output of each selected label, null where its branch has none; one number with `aggregate`. Absent where the
+   * definition declares no output.
+   */
+  readonly outputs?: readonly Json[];
+  /** How `aggregate` combined the outputs of the matches. */
+  readonly aggregate?: Aggregate;
   readonly input_value: Json;
   readonly evaluation_details: EvaluationDetails;
   /** Number of rules of a large table, whose details list only matched and errored rules. */
@@ -38,6 +52,15 @@ export interface CommonResult extends Partial<Proposed> {
   readonly final_targets?: readonly string[];
 }
 
+/** The combined outputs of a rule table. */
+export interface Aggregate {
+  readonly function: AggregateFunction;
+  /** The number; the output of the default where no rule matched. */
+  readonly value: Json;
+  /** The output of each match, in the order of `selected_labels`; empty where no rule matched. */
+  readonly of: readonly Json[];
+}
+
 /** One decision of a followed chain. */
 export interface FollowedStep {
   readonly decision_id: string;
@@ -47,6 +70,7 @@ export interface FollowedStep {
   readonly type: Result["type"];
   readonly selected_targets: readonly string[];
   readonly selected_labels: readonly string[];
+  readonly outputs?: readonly Json[];
 }
 
 export interface RoutingResult extends CommonResult {
@@ -153,6 +177,8 @@ export interface Proposed {
   readonly proposed_targets: readonly string[];
   /** The label of a branch or the decision of a vote. */
   readonly proposed_labels?: readonly string[];
+  /** Absent where the definition declares no output. */
+  readonly proposed_outputs?: readonly Json[];
   readonly proposed_outcome?: PolicyOutcome["outcome"];
   readonly proposed_status?: Status;
 }
@@ -290,7 +316,7 @@ export interface PredicateTrace {
 
 /** A predicate or value that could not be evaluated; it keeps a gate from being GREEN. */
 export interface ErroredPredicate {
-  readonly source: "enrich" | "context_schema" | "input" | "computed" | "applies_when" | "when";
+  readonly source: "enrich" | "context_schema" | "input" | "computed" | "applies_when" | "when" | "output";
   /** The rule, the computed value or the endpoint; absent for the others. */
   readonly name?: string;
   readonly expression?: string;

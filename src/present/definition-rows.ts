@@ -63,7 +63,12 @@ function routingRows(definition: RoutingDefinition): DefinitionRows {
     rows: cases.map((each, index) => {
       const condition = each.condition?.trim() ? ` if ${each.condition}` : "";
       const second = isWeighted ? `${each.weight ?? 0}${condition}` : (each.condition ?? "");
-      return [labels[index] ?? "", second, each.target, ...(isTable ? [String(each.priority ?? 0)] : [])];
+      return [
+        labels[index] ?? "",
+        second,
+        each.target ?? "",
+        ...(isTable ? [String(each.priority ?? 0)] : []),
+      ];
     }),
     fields: [
       ["salt", definition.type === "weighted" ? definition.salt : undefined],

@@ -12,22 +12,24 @@ import { version } from "../version.js";
 interface Selection {
   readonly selected_labels: readonly string[];
   readonly selected_targets: readonly string[];
+  readonly outputs?: readonly Json[];
 }
 
 /**
  * Returns a hash that is equal whenever the same definition read the same values and selected the same branches,
- * at any time: SHA-256 of the canonical JSON of `{decision_id, definition_hash, selected_labels,
- * selected_targets, values_read}`.
+ * at any time: SHA-256 of the canonical JSON of `{decision_id, definition_hash, outputs, selected_labels,
+ * selected_targets, values_read}`; without `outputs` where the definition declares none.
  */
 export function deterministicHash(
   loaded: LoadedDefinition,
   valuesRead: string,
-  { selected_labels, selected_targets }: Selection,
+  { selected_labels, selected_targets, outputs }: Selection,
 ): string {
+  const answered = outputs === undefined ? "" : `,"outputs":${canonicalJson(outputs)}`;
   const labels = canonicalJson(selected_labels);
   const targets = canonicalJson(selected_targets);
   return sha256Hex(
-    `${hashPrefix(loaded)},"selected_labels":${labels},"selected_targets":${targets},"values_read":${valuesRead}}`,
+    `${hashPrefix(loaded)}${answered},"selected_labels":${labels},"selected_targets":${targets},"values_read":${valuesRead}}`,
   );
 }
 

@@ -157,8 +157,8 @@ function expectedBranches(definition: Definition): readonly ExpectedBranch[] {
   const sum = weights.reduce((total, weight) => total + weight, 0);
   const isUnconditional = cases.every(({ condition }) => (condition ?? "").trim() === "");
   const isPromised = definition.type === "weighted" && isUnconditional && sum > 0;
-  return cases.map(({ target }, index) => ({
-    label: labels[index] ?? target,
+  return cases.map(({ target = null }, index) => ({
+    label: labels[index] ?? "",
     target,
     share: isPromised ? (weights[index] ?? 0) / sum : null,
   }));
@@ -173,7 +173,7 @@ function defaultBranch(
   if (definition === undefined || !isRouting(definition)) return [];
   const isOutcome = cases.some(({ share }) => share === null);
   if (!isOutcome && !taken.has(defaultLabel)) return [];
-  return [{ label: defaultLabel, target: definition.default.target, share: null }];
+  return [{ label: defaultLabel, target: definition.default.target ?? null, share: null }];
 }
 
 /** Returns labels that the definition does not have, such as those of a missing definition; the most frequent first. */

@@ -1,8 +1,7 @@
-import { wildcardStep, pointerSteps } from "../definition/definition-reads.js";
+import { maskMarker, wildcardStep, pointerSteps } from "../definition/definition-reads.js";
 import type { Json, JsonObject } from "../model/json.js";
 
-/** Replaces a masked value. */
-export const maskMarker = "[masked]";
+export { maskMarker };
 
 /** Returns the context with the values at the pointers (RFC 6901) masked; pointers without a value are ignored. */
 export function maskContext(context: JsonObject, pointers: readonly string[]): JsonObject {

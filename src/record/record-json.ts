@@ -71,6 +71,7 @@ export function decisionRecordBody(
     provenanceJson(metadata.provenance) +
     (result.type === "policy" ? `,"tool":${textJson(result.tool)}` : "") +
     `,"lineage":${lineageJson(metadata.lineage, withEvaluation)}` +
+    outputsJson(result) +
     (withInputs ? `,"input_value":${JSON.stringify(result.input_value)}` : "") +
     `,"evaluation_details":${withEvaluation ? recordedDetailsJson(result, withInputs) : "{}"}` +
     (total === undefined ? "" : `,"rules_total":${total}`) +
@@ -128,7 +129,7 @@ export function resultJson(result: Result): string {
     (version === undefined ? "" : `,"decision_version":${textJson(version)}`) +
     `,"definition_hash":"${result.definition_hash}","environment_hash":"${result.environment_hash}"` +
     `,"type":"${result.type}","selected_targets":${textListJson(result.selected_targets)}` +
-    `,"selected_labels":${textListJson(result.selected_labels)}` +
+    `,"selected_labels":${textListJson(result.selected_labels)}${outputsJson(result)}` +
     `,"input_value":${JSON.stringify(result.input_value)}` +
     `,"evaluation_details":${detailsJson(result.evaluation_details)}` +
     (total === undefined ? "" : `,"rules_total":${total}`) +
@@ -142,6 +143,12 @@ export function resultJson(result: Result): string {
     outcomeJson(result, { withInputs: true, isRecord: false }) +
     `${followedJson(result)}}`
   );
+}
+
+function outputsJson({ outputs, aggregate }: Result): string {
+  if (outputs === undefined) return "";
+  const combined = aggregate === undefined ? "" : `,"aggregate":${JSON.stringify(aggregate)}`;
+  return `,"outputs":${JSON.stringify(outputs)}${combined}`;
 }
 
 /** The part of a gate's result that `POST /decide` answers with. */
@@ -290,11 +297,13 @@ function proposedJson({
   escalated,
   proposed_targets,
   proposed_labels,
+  proposed_outputs,
   proposed_outcome,
   proposed_status,
 }: Result): string {
   if (!blocked && !escalated) return "";
-  const proposed = { proposed_targets, proposed_labels, proposed_outcome, proposed_status };
+  const answer = { proposed_targets, proposed_labels, proposed_outcome, proposed_status };
+  const proposed = { ...answer, proposed_outputs };
   return `,${JSON.stringify(proposed).slice(1, -1)}`;
 }
 

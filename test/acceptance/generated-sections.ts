@@ -115,6 +115,7 @@ const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   not_approved: "a definition is not approved, or an approval cannot be accepted",
   condition_errored: "a condition or the input could not be evaluated, with `--strict` or `on_error: fail`",
   hit_policy_violated: "the rules that matched violate the `hit_policy` of the table",
+  output_errored: "an output could not be evaluated, or cannot be aggregated or ordered",
   decision_cycle: "`--follow` came back to a decision that was already made",
   no_evaluations: "no evaluator of a scored decision cast a vote",
   invalid_weight: "the weight of a vote is not between 0 and 1",

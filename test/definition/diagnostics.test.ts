@@ -125,7 +125,10 @@ const cases: readonly Case[] = [
   {
     name: "a key within a case",
     yaml: valid.replace("target: t", "targt: t"),
-    problems: ["6:7 `target` is missing in `cases[0]`", "7:7 unknown key `targt` | did you mean `target`?"],
+    problems: [
+      "6:7 `target` or `output` is missing in `cases[0]`",
+      "7:7 unknown key `targt` | did you mean `target`?",
+    ],
   },
   ...(
     [
@@ -154,7 +157,7 @@ const cases: readonly Case[] = [
   {
     name: "a key within default",
     yaml: valid.replace("{ target: z }", "{ target: z, to: y }"),
-    problems: ["8:25 unknown key `to` | known here: target"],
+    problems: ["8:25 unknown key `to` | known here: target, output"],
   },
   {
     name: "a missing default",
@@ -224,7 +227,7 @@ const cases: readonly Case[] = [
     name: "a hit policy",
     yaml: "decision:\n  id: d\n  type: rule_table\n  hit_policy: frist\n  rules: [{ condition: 'true', target: a }]\n  default: { target: z }\n",
     problems: [
-      '4:15 `hit_policy` must be one of `first`, `collect`, `priority`, `unique`, `any` (got "frist") | did you mean `first`?',
+      '4:15 `hit_policy` must be one of `first`, `collect`, `priority`, `unique`, `any`, `rule_order`, `output_order` (got "frist") | did you mean `first`?',
     ],
   },
   {
@@ -321,7 +324,7 @@ const cases: readonly Case[] = [
     problems: [
       "2:3 `default` is missing in `decision`",
       '2:7 `id` may contain only letters, digits, `.`, `_` and `-`, at most 128 characters (got "d d")',
-      "5:7 `target` is missing in `cases[0]`",
+      "5:7 `target` or `output` is missing in `cases[0]`",
       "5:21 `=` is not an operator | compare with `==`",
       "6:7 unknown key `targt` | did you mean `target`?",
     ],

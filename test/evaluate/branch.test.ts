@@ -1,10 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { Case } from "../../src/model/definition.js";
-import { prepareBranches } from "../../src/evaluate/branch.js";
+import { labelsOf } from "../../src/definition/branches.js";
 import { decideOn, switchOn, tableOf } from "./definitions.js";
 
-const labels = (...cases: readonly Case[]): readonly string[] =>
-  prepareBranches(cases.map((each) => ({ condition: "true", ...each }))).map((branch) => branch.label);
+const labels = (...cases: readonly Case[]): readonly string[] => labelsOf(cases);
 
 describe("a case without a label", () => {
   it("is named after its target", () => {
@@ -25,6 +24,22 @@ describe("a case without a label", () => {
       "a#3",
       "a",
       "a#2",
+    ]);
+  });
+
+  it("has its position in its label if it has no target either", () => {
+    const outputs = [{ output: 1 }, { target: "a" }, { output: 2 }];
+    expect(labels(...outputs)).toEqual(["rule-1", "a", "rule-3"]);
+  });
+
+  it("keeps that label unique among written labels and targets", () => {
+    expect(
+      labels({ output: 1 }, { output: 2 }, { target: "rule-1" }, { target: "b", label: "rule-2" }),
+    ).toEqual(["rule-1#2", "rule-2#2", "rule-1", "rule-2"]);
+    expect(labels({ output: 1 }, { target: "rule-1" }, { target: "rule-1" })).toEqual([
+      "rule-1#2",
+      "rule-1",
+      "rule-1#3",
     ]);
   });
 

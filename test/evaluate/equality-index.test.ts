@@ -12,6 +12,7 @@ import { decideOn, scopeOf, tableOf } from "./definitions.js";
 interface Rule extends Case {
   readonly condition: string;
   readonly label: string;
+  readonly target: string;
   readonly priority: number;
 }
 

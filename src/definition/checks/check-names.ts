@@ -9,7 +9,7 @@ export function checkLabels(definition: Definition): readonly Finding[] {
   const seen = new Set<string>();
   for (const { path, each } of casesOf(definition)) {
     const { label } = each;
-    if (/\{\{|\$\{/.test(each.target)) {
+    if (/\{\{|\$\{/.test(each.target ?? "")) {
       findings.push({ path: [...path, "target"], message: "a target is a name, not a template" });
     }
     if (label === undefined) continue;

@@ -49,7 +49,8 @@ function reviewByType(definition: Definition): readonly Finding[] {
 
 function reviewCache(definition: Definition): readonly Finding[] {
   if (definition.cache?.enabled !== true) return [];
-  const reason = uncacheableReason(definition, definitionReads(definition), definition.logging?.mask ?? []);
+  const masks = definition.logging?.mask ?? [];
+  const reason = uncacheableReason(definition, definitionReads(definition, masks), masks);
   if (reason === undefined) return [];
   return [{ path: ["cache"], severity: "warning", message: `answers are never cached: ${reason}` }];
 }

@@ -1,3 +1,4 @@
+import { canonicalJson } from "../../digest/canonical-json.js";
 import { compileCondition } from "../../expression/template.js";
 import type { Definition, RoutingDefinition, WeightedDefinition } from "../../model/definition.js";
 import { casesOf, labelsOf } from "../branches.js";
@@ -47,7 +48,8 @@ const maxComparedCases = 1000;
 interface AnalyzedCase {
   readonly path: Path;
   readonly label: string;
-  readonly target: string;
+  /** Equal for cases with the same target and the same written output. */
+  readonly answer: string;
   readonly constraints: readonly Constraint[];
   /** Equal for conditions that differ only in spelling or order. */
   readonly key: string;
@@ -88,7 +90,7 @@ function analyzeCases(definition: Definition): readonly AnalyzedCase[] {
     return {
       path: [...path, "condition"],
       label: labels[index] ?? "",
-      target: each.target,
+      answer: canonicalJson({ target: each.target ?? null, output: each.output ?? null }),
       constraints,
       key: texts.sort().join(" and "),
       warnings: conditionWarnings(tree),
@@ -139,17 +141,17 @@ function compareWithEarlier(
   return findOverlap(each, earlier, definition);
 }
 
-/** Two rules that can both match: an error with `unique`, and with `any` if their targets differ. */
+/** Two rules that can both match: an error with `unique`, and with `any` if their answers differ. */
 function findOverlap(
   each: AnalyzedCase,
   earlier: readonly AnalyzedCase[],
   definition: Definition,
 ): Finding | undefined {
   const policy = definition.type === "rule_table" ? (definition.hit_policy ?? "first") : "first";
-  if (policy === "collect" || policy === "priority") return undefined;
+  if (policy !== "first" && policy !== "unique" && policy !== "any") return undefined;
   const isError = policy !== "first";
   for (const other of earlier) {
-    if (policy === "any" && other.target === each.target) continue;
+    if (policy === "any" && other.answer === each.answer) continue;
     const shared = sharedValue(each.constraints, other.constraints);
     const isImplied =
       isError &&

@@ -129,6 +129,11 @@ export const onError = {
     "What happens if a condition cannot be evaluated: it does not match (no_match, the default), or the decision ends in an error (fail).",
 } as const;
 
+/** Any JSON. `checkOutputs` checks its templates. */
+export const output = {
+  description: "What the decision answers with: any value. {{ … }} in texts is filled in.",
+} as const;
+
 const limitScopes = "session|caller|org";
 
 /** The limits of a policy or a gate. */

@@ -1,4 +1,4 @@
-import { condition, decisionSchema, limits, name, text } from "./common.js";
+import { condition, decisionSchema, limits, name, output, text } from "./common.js";
 
 /** A part of a gate key: ORG/DOMAIN/ACTION@VERSION. */
 const keyPart = { type: "string", pattern: "^[^\\s/@\\u0000-\\u001f\\u007f-\\u009f]{1,128}$" } as const;
@@ -35,6 +35,7 @@ const rule = {
       },
       description: "What the agent may do next.",
     },
+    output,
     description: { type: "string" },
   },
 } as const;

@@ -1,11 +1,19 @@
 import type { DecisionSchema } from "./common.js";
-import { condition, decisionSchema, name, onError, text } from "./common.js";
+import { condition, decisionSchema, name, onError, output, text } from "./common.js";
+
+/** What a branch answers with. */
+const answer = { target: name, output } as const;
+
+/** A branch needs a target, an output or both. */
+const leadsSomewhere = { anyOf: [{ required: ["target"] }, { required: ["output"] }] } as const;
 
 const branch = {
+  ...answer,
   target: { ...name, description: "The stage, workflow or decision that this branch leads to." },
   label: {
     ...name,
-    description: "The name of the branch in results and distributions. Default: the target.",
+    description:
+      "The name of the branch in results and distributions. Default: the target, or `rule-N` without one.",
   },
   description: { type: "string" },
 } as const;
@@ -23,7 +31,8 @@ const priority = {
 
 const conditionalCase = {
   type: "object",
-  required: ["condition", "target"],
+  required: ["condition"],
+  ...leadsSomewhere,
   additionalProperties: false,
   properties: { condition: { ...condition, minLength: 1 }, ...branch },
 } as const;
@@ -32,7 +41,7 @@ const tableRule = { ...conditionalCase, properties: { ...conditionalCase.propert
 
 const weightedCase = {
   type: "object",
-  required: ["target"],
+  ...leadsSomewhere,
   additionalProperties: false,
   properties: {
     condition: { ...condition, description: "The case takes part only if this is true. Default: always." },
@@ -44,10 +53,10 @@ const weightedCase = {
 const routing = {
   default: {
     type: "object",
-    required: ["target"],
+    ...leadsSomewhere,
     additionalProperties: false,
-    properties: { target: name },
-    description: "The target if no case matches.",
+    properties: answer,
+    description: "The target, the output or both if no case matches.",
   },
   on_error: onError,
 } as const;
@@ -75,8 +84,18 @@ export const routingTypes: readonly DecisionSchema[] = [
     {
       ...routing,
       hit_policy: {
-        enum: ["first", "collect", "priority", "unique", "any"],
-        description: "Which of the matching rules are used. Default: first.",
+        enum: ["first", "collect", "priority", "unique", "any", "rule_order", "output_order"],
+        description: "Which of the matching rules are used, and in which order. Default: first.",
+      },
+      aggregate: {
+        enum: ["sum", "min", "max", "count"],
+        description:
+          "Combines the outputs of all matching rules into one number, with `hit_policy: collect` or `rule_order`.",
+      },
+      output_values: {
+        type: "array",
+        minItems: 1,
+        description: "The outputs of the rules in their order, for `hit_policy: output_order`.",
       },
       rules: cases(tableRule),
       cases: cases(tableRule),

@@ -15,6 +15,10 @@ const vote = {
     decision: { ...name, description: "The decision that the evaluator votes for." },
     weight: { ...share, description: "The confidence of the vote, from 0 to 1. Default: 1." },
     reason: { type: "string", maxLength: 8192, description: "The reason of the vote, for people." },
+    output: {
+      description:
+        "The output of the decision if this is the strongest vote for it: any value. {{ … }} in texts is filled in.",
+    },
     metadata: { ...metadata, description: "Recorded with the vote, over that of the evaluator." },
   },
 } as const;

@@ -2,6 +2,7 @@ import type { AggregatedRules } from "./aggregation.js";
 import { isPermissive } from "./aggregation.js";
 import type { PreparedRule } from "./gate-rule.js";
 import { mergeWorkFrames } from "./work-frame.js";
+import { Failure } from "../../expression/failure.js";
 import type { Json, JsonObject } from "../../model/json.js";
 import type { ErroredPredicate, GateMetadata, NamedCondition } from "../../model/result.js";
 import type { Scope } from "../../model/scope.js";
@@ -12,6 +13,8 @@ import type { LimitResult, PreparedLimit } from "../limits.js";
 interface GateInputs {
   readonly input: Json;
   readonly limits: readonly PreparedLimit[];
+  /** Whether any rule declares an output. */
+  readonly hasOutputs: boolean;
 }
 
 /** Creates the answer from the aggregated rules, and tests the limits if it is GREEN: only then the action is taken. */
@@ -33,7 +36,13 @@ export function toGateResult(
 type GateAnswer = EvaluatedWithErrors & { readonly outcome: Extract<Outcome, { readonly type: "gate" }> };
 
 /** If there are errors, the status is at least YELLOW. */
-function answerOfRules(aggregated: AggregatedRules, scope: Scope, { input }: GateInputs): GateAnswer {
+function answerOfRules(
+  ofRules: AggregatedRules,
+  scope: Scope,
+  { input, hasOutputs }: GateInputs,
+): GateAnswer {
+  const output = evaluateOutput(ofRules, scope);
+  const aggregated = output.error === undefined ? ofRules : withError(ofRules, output.error);
   const { deciding, errors } = aggregated;
   const errored = errors.length > 0;
   const raised = errored && isPermissive(aggregated.status);
@@ -44,6 +53,7 @@ function answerOfRules(aggregated: AggregatedRules, scope: Scope, { input }: Gat
   return {
     selected_targets: [],
     selected_labels: [status],
+    ...(hasOutputs && { outputs: [raised ? null : output.value] }),
     input_value: input,
     evaluation_details: aggregated.details,
     rules_total: undefined,
@@ -64,6 +74,24 @@ function answerOfRules(aggregated: AggregatedRules, scope: Scope, { input }: Gat
     },
   };
 }
+
+interface RuleOutput {
+  readonly value: Json;
+  readonly error?: ErroredPredicate;
+}
+
+/** Evaluates the output of the first deciding rule that has one. Without a value, the gate must not be GREEN. */
+function evaluateOutput({ deciding }: AggregatedRules, scope: Scope): RuleOutput {
+  const rule = deciding.find(({ preparedOutput }) => preparedOutput !== undefined);
+  const value = rule?.preparedOutput?.evaluate(scope) ?? null;
+  if (!(value instanceof Failure)) return { value };
+  return { value: null, error: { source: "output", name: rule?.id ?? "", error: value.message } };
+}
+
+const withError = (aggregated: AggregatedRules, error: ErroredPredicate): AggregatedRules => ({
+  ...aggregated,
+  errors: [...aggregated.errors, error],
+});
 
 /** The reasons of the deciding rules. Missing data is always named; other errors only where they raised the status. */
 function becauseOf({ deciding, errors }: AggregatedRules, scope: Scope, raised: boolean): readonly string[] {
@@ -98,6 +126,7 @@ function withLimits(
   return {
     ...answer,
     selected_labels: ["RED"],
+    ...(answer.outputs !== undefined && { outputs: [null] }),
     because,
     failed_conditions: [...answer.failed_conditions, ...exceeded.map(({ expression }) => expression)],
     warnings: messages,
@@ -133,6 +162,8 @@ export function describeErrored({ source, name = "", error }: ErroredPredicate):
       return `\`applies_when\` of \`${name}\` could not be evaluated: ${error}`;
     case "when":
       return `\`${name}\` could not be evaluated: ${error}`;
+    case "output":
+      return `the output of \`${name}\` could not be evaluated: ${error}`;
   }
 }
 
@@ -140,7 +171,8 @@ export function describeErrored({ source, name = "", error }: ErroredPredicate):
 export function summariseErrored(errors: readonly ErroredPredicate[]): string {
   const mismatches = errors.filter(({ source }) => source === "context_schema");
   const unfetched = errors.filter(({ source }) => source === "enrich");
-  const count = errors.length - mismatches.length - unfetched.length;
+  const outputs = errors.filter(({ source }) => source === "output");
+  const count = errors.length - mismatches.length - unfetched.length - outputs.length;
   const fetches = unfetched.map(({ name = "", missing = name }) => `\`${missing}\` from \`${name}\``);
   const fields = mismatches.flatMap(({ missing }) => (missing === undefined ? [] : [`\`${missing}\``]));
   const absent = fields.length === 0 ? "" : `: ${areMissing(fields)}`;
@@ -148,6 +180,7 @@ export function summariseErrored(errors: readonly ErroredPredicate[]): string {
     ...(fetches.length > 0 ? [`required data could not be fetched: ${listOf(fetches)}`] : []),
     ...(mismatches.length > 0 ? [`the context does not match the schema${absent}`] : []),
     ...(count > 0 ? [`${count} ${count === 1 ? "condition" : "conditions"} could not be evaluated`] : []),
+    ...(outputs.length > 0 ? ["the output could not be evaluated"] : []),
   ];
   return parts.join(", and ");
 }

@@ -5,12 +5,15 @@ import { compileCondition, compileText, evaluateCondition } from "../../expressi
 import type { GateRule } from "../../model/definition.js";
 import type { ConditionDetail, ErroredPredicate, PredicateTrace, WorkFrame } from "../../model/result.js";
 import type { Scope } from "../../model/scope.js";
+import type { PreparedOutput } from "../outputs.js";
+import { prepareOutput } from "../outputs.js";
 import { mergeWorkFrames } from "./work-frame.js";
 
 /** A compiled rule. */
 export interface PreparedRule extends GateRule {
   readonly conditions: { readonly appliesWhen: Template | undefined; readonly when: Template };
   readonly rendered: TextTemplate | undefined;
+  readonly preparedOutput: PreparedOutput | undefined;
   /** The work frame if the rule is the only deciding one and there are no errors. */
   readonly frame: WorkFrame;
   /** Shared by all evaluations; only an error creates another result. */
@@ -25,13 +28,17 @@ export interface RuleResult {
   readonly errored: ErroredPredicate | undefined;
 }
 
-export function prepareRule(rule: GateRule): PreparedRule {
+export function prepareRule(
+  rule: GateRule,
+  isMaskedPath: (path: string) => boolean = () => false,
+): PreparedRule {
   const appliesWhen = rule.applies_when === undefined ? undefined : compileCondition(rule.applies_when);
   const applied = appliesWhen === undefined ? undefined : true;
   return {
     ...rule,
     conditions: { appliesWhen, when: compileCondition(rule.when) },
     rendered: rule.reason === undefined ? undefined : compileText(rule.reason),
+    preparedOutput: rule.output === undefined ? undefined : prepareOutput(rule.output, isMaskedPath),
     frame: deepFreeze(
       mergeWorkFrames([rule], { status: rule.status, errored: false, raised: false, missing: [] }),
     ),

@@ -2,6 +2,7 @@ import type { PreparedRule } from "./gate-rule.js";
 import { prepareRule } from "./gate-rule.js";
 import { toGateResult } from "./gate-result.js";
 import { prepareAggregation } from "./aggregation.js";
+import { declaresOutputs } from "../../definition/outputs.js";
 import { uniqueFetches } from "../../definition/fetches.js";
 import { compileContextSchema } from "../../definition/context-schema.js";
 import { DecisionError } from "../../errors.js";
@@ -15,7 +16,7 @@ import type { Json, JsonObject } from "../../model/json.js";
 import type { ErroredPredicate } from "../../model/result.js";
 import type { Scope } from "../../model/scope.js";
 import type { PreparedType } from "../evaluate.js";
-import { prepareShadowCheck } from "../evaluate.js";
+import { maskedPathTest, prepareShadowCheck } from "../evaluate.js";
 import type { PreparedLimit } from "../limits.js";
 import { prepareLimits } from "../limits.js";
 import { needsOf } from "../policy/policy-facts.js";
@@ -29,7 +30,11 @@ export function prepareGate(
   const schema = definition.context_schema;
   const findIssues = schema === undefined ? () => [] : compileContextSchema(schema);
   const computed = prepareComputed(definition.computed);
-  const rules = definition.rules.map(prepareRule);
+  const isMasked = maskedPathTest(input, masks);
+  const rules = definition.rules.map((rule) =>
+    prepareRule(rule, (path) => readsBehind([path], computed).some(isMasked)),
+  );
+  const hasOutputs = declaresOutputs(definition);
   const aggregateRules = prepareAggregation(rules);
   const requiredFetches = prepareRequiredFetches(definition);
   const limits = prepareLimits(definition, {
@@ -66,16 +71,26 @@ export function prepareGate(
       const value = evaluateInput(input, { scope, computed, errors });
       const { context, facts, system } = scope;
       const extended = compute(computed, { context, input: value, facts, system }, errors);
-      return toGateResult(aggregateRules(extended, errors), extended, { input: value ?? null, limits });
+      return toGateResult(aggregateRules(extended, errors), extended, {
+        input: value ?? null,
+        limits,
+        hasOutputs,
+      });
     },
   };
 }
 
-/** Returns the paths that each evaluated rule and limit reads: those of `when` only if the rule applies. */
+/**
+ * Returns the paths that each evaluated rule and limit reads: those of `when` only if the rule applies, and those of the
+ * output that the gate answers with.
+ */
 function prepareInputsRead(
   rules: readonly PreparedRule[],
   limits: readonly PreparedLimit[],
 ): PreparedType["inputsRead"] {
+  const outputs = new Map(
+    rules.flatMap(({ id, preparedOutput }) => (preparedOutput ? [[id, preparedOutput.inputs]] : [])),
+  );
   const byRule = new Map(
     rules.map(({ id, conditions: { appliesWhen, when } }) => {
       const skipped = appliesWhen?.inputs ?? [];
@@ -84,11 +99,13 @@ function prepareInputsRead(
   );
   return ({ outcome }) => {
     if (outcome?.type !== "gate") return [];
-    const { predicate_traces, limits: tested } = outcome.decision_metadata;
+    const { predicate_traces, aggregation, limits: tested } = outcome.decision_metadata;
     const ofRules = predicate_traces.map(({ rule, applies }) => {
       const inputs = byRule.get(rule);
       return (applies === false ? inputs?.skipped : inputs?.applied) ?? [];
     });
+    const answering = aggregation.deciding_rules.find((id) => outputs.has(id));
+    if (answering !== undefined) ofRules.push(outputs.get(answering) ?? []);
     return tested === undefined ? ofRules : [...ofRules, ...limits.map(({ inputs }) => inputs)];
   };
 }
@@ -258,9 +275,10 @@ export function declaredReads({
   return [
     ...limits.flatMap(({ reads }) => reads),
     ...computed.flatMap(({ expression }) => expression.reads),
-    ...rules.flatMap(({ conditions: { appliesWhen, when } }) => [
+    ...rules.flatMap(({ conditions: { appliesWhen, when }, preparedOutput }) => [
       ...(appliesWhen?.reads ?? []),
       ...when.reads,
+      ...(preparedOutput?.reads ?? []),
     ]),
   ];
 }

@@ -11,6 +11,8 @@ import type {
 import type { JsonObject } from "../../model/json.js";
 import type { ConditionTrace, Evaluation, EvaluatorDetail, RuleTrace } from "../../model/result.js";
 import type { Scope } from "../../model/scope.js";
+import type { PreparedOutput } from "../outputs.js";
+import { prepareOutput } from "../outputs.js";
 import { validateEvaluation } from "./evaluation.js";
 
 /** A compiled evaluator. */
@@ -22,6 +24,8 @@ export interface PreparedEvaluator {
   /** The same of each `when`, by its text. */
   readonly inputsByCondition: readonly (readonly [string, readonly string[]])[];
   vote(scope: Scope): EvaluatorVote;
+  /** Returns the output of a vote; undefined where it has none. */
+  outputOf(vote: EvaluatorDetail): PreparedOutput | undefined;
 }
 
 /** The vote of an evaluator, if it has one, and its details. */
@@ -38,10 +42,17 @@ export interface EvaluatedRule {
   readonly conditions: readonly ConditionTrace[];
 }
 
-export function prepareEvaluator(definition: EvaluatorDefinition): PreparedEvaluator {
-  if ("rules" in definition) return prepareRulesetEvaluator(definition);
-  return "static" in definition ? prepareStaticEvaluator(definition) : prepareCustomVote(definition);
+export function prepareEvaluator(
+  definition: EvaluatorDefinition,
+  isMaskedPath: (path: string) => boolean = () => false,
+): PreparedEvaluator {
+  const prepare = ({ output }: Vote): PreparedOutput | undefined =>
+    output === undefined ? undefined : prepareOutput(output, isMaskedPath);
+  if ("rules" in definition) return prepareRulesetEvaluator(definition, prepare);
+  return "static" in definition ? prepareStaticEvaluator(definition, prepare) : prepareCustomVote(definition);
 }
+
+type PrepareVoteOutput = (vote: Vote) => PreparedOutput | undefined;
 
 /** The vote of a custom evaluator, as a fact: null if it did not vote. */
 export type VoteFact =
@@ -61,6 +72,7 @@ function prepareCustomVote(definition: CustomEvaluatorDefinition): PreparedEvalu
     reads: ["facts"],
     inputs: none,
     inputsByCondition: none,
+    outputOf: () => undefined,
     vote({ facts }) {
       const fact = voteFacts(facts)[custom];
       if (fact === undefined) return without(`the vote of \`${custom}\` is not known`);
@@ -82,13 +94,24 @@ function prepareCustomVote(definition: CustomEvaluatorDefinition): PreparedEvalu
 const voteFacts = ({ votes }: JsonObject): Readonly<Partial<Record<string, VoteFact>>> =>
   (votes ?? {}) as unknown as Readonly<Partial<Record<string, VoteFact>>>;
 
-function prepareStaticEvaluator(definition: StaticEvaluatorDefinition): PreparedEvaluator {
+function prepareStaticEvaluator(
+  definition: StaticEvaluatorDefinition,
+  prepare: PrepareVoteOutput,
+): PreparedEvaluator {
   const { name } = definition;
+  const output = prepare(definition.static);
   const evaluation = toEvaluation(definition.static, definition, { type: "static" });
   const { decision, weight } = evaluation;
   const detail = Object.freeze({ result: true, decision, weight, rules: none });
   const voted = { name, evaluation, detail, evaluatedRules: none };
-  return { name, reads: none, inputs: none, inputsByCondition: none, vote: () => voted };
+  return {
+    name,
+    reads: output?.reads ?? none,
+    inputs: none,
+    inputsByCondition: none,
+    vote: () => voted,
+    outputOf: () => output,
+  };
 }
 
 const none: readonly never[] = Object.freeze([]);
@@ -98,19 +121,28 @@ interface PreparedRule {
   readonly when: string | undefined;
   readonly condition: CompiledRule;
   readonly evaluation: Evaluation;
+  readonly output: PreparedOutput | undefined;
 }
 
 /** The first rule that matches votes; the rules after it are not evaluated. */
-function prepareRulesetEvaluator(definition: RulesetDefinition): PreparedEvaluator {
+function prepareRulesetEvaluator(
+  definition: RulesetDefinition,
+  prepare: PrepareVoteOutput,
+): PreparedEvaluator {
   const { name } = definition;
-  const rules = definition.rules.map((rule) => prepareRule(rule, definition));
+  const rules = definition.rules.map((rule) => ({
+    ...prepareRule(rule, definition),
+    output: prepare(rule.then),
+  }));
+  const outputs = new Map(rules.map(({ id, output }) => [id, output]));
   return {
     name,
-    reads: rules.flatMap(({ condition }) => condition.reads),
+    reads: rules.flatMap(({ condition, output }) => [...condition.reads, ...(output?.reads ?? none)]),
     inputs: rules.map(({ condition }) => condition.inputs),
     inputsByCondition: rules.flatMap(({ when, condition }) =>
       when === undefined ? [] : [[when, condition.inputs] as const],
     ),
+    outputOf: ({ rule_id: id = "" }) => outputs.get(id),
     vote(scope) {
       const traces: Omit<RuleTrace, "evaluator">[] = [];
       const evaluatedRules: EvaluatedRule[] = [];
@@ -128,7 +160,7 @@ function prepareRulesetEvaluator(definition: RulesetDefinition): PreparedEvaluat
   };
 }
 
-function prepareRule(rule: ScoredRule, evaluator: RulesetDefinition): PreparedRule {
+function prepareRule(rule: ScoredRule, evaluator: RulesetDefinition): Omit<PreparedRule, "output"> {
   const { name, ruleset = name } = evaluator;
   return {
     id: rule.id,

@@ -1,19 +1,28 @@
+import { declaresOutputs } from "../../definition/outputs.js";
 import { Failure } from "../../expression/failure.js";
 import type { Template } from "../../expression/template.js";
 import type { ScoredDefinition } from "../../model/definition.js";
 import type { Scope } from "../../model/scope.js";
 import type { EvaluatorDetail, ScoredOutcome } from "../../model/result.js";
 import type { PreparedType } from "../evaluate.js";
-import { readsWithInput } from "../evaluate.js";
-import type { EvaluatorVote } from "./evaluator.js";
+import { maskedPathTest, readsWithInput } from "../evaluate.js";
+import type { PreparedOutput } from "../outputs.js";
+import { outputValue } from "../outputs.js";
+import type { EvaluatorVote, PreparedEvaluator } from "./evaluator.js";
 import { prepareEvaluator } from "./evaluator.js";
 import { suspectConditions, erroredConditions } from "./rule-traces.js";
 import { strategyFor } from "./scoring.js";
 import { tallyVotes } from "./tally-votes.js";
 
 /** `scored`: several evaluators vote, and a strategy derives one decision from their votes. */
-export function prepareScored(definition: ScoredDefinition, input: Template | undefined): PreparedType {
-  const evaluators = definition.evaluators.map(prepareEvaluator);
+export function prepareScored(
+  definition: ScoredDefinition,
+  input: Template | undefined,
+  masks: readonly string[] = definition.logging?.mask ?? [],
+): PreparedType {
+  const isMasked = maskedPathTest(input, masks);
+  const evaluators = definition.evaluators.map((each) => prepareEvaluator(each, isMasked));
+  const hasOutputs = declaresOutputs(definition);
   const strategy = strategyFor(definition.scoring);
   const targets = definition.targets ?? {};
   const conditionReads = evaluators.flatMap(({ reads }) => reads);
@@ -25,11 +34,14 @@ export function prepareScored(definition: ScoredDefinition, input: Template | un
     ...(customEvaluators.length > 0 && { customEvaluators }),
     conditionReads,
     inputsByCondition: new Map(evaluators.flatMap((each) => each.inputsByCondition)),
-    inputsRead: ({ evaluation_details: details }) =>
-      evaluators.flatMap(({ name, inputs }) => {
-        const { rules = [] } = (details as Readonly<Record<string, Partial<EvaluatorDetail>>>)[name] ?? {};
-        return inputs.slice(0, rules.length);
-      }),
+    inputsRead({ evaluation_details, outcome }) {
+      const details = evaluation_details as Readonly<Record<string, EvaluatorDetail>>;
+      const conditions = evaluators.flatMap(({ name, inputs }) =>
+        inputs.slice(0, details[name]?.rules.length ?? 0),
+      );
+      if (!hasOutputs || outcome?.type !== "scored") return conditions;
+      return [...conditions, strongestOutput(evaluators, details, outcome.decision)?.inputs ?? none];
+    },
     evaluate(scope) {
       const value = input === undefined ? scope.context : input.evaluate(scope);
       const failure = value instanceof Failure ? value.message : undefined;
@@ -43,12 +55,16 @@ export function prepareScored(definition: ScoredDefinition, input: Template | un
         ),
         ...votes.flatMap(describeErroredConditions),
       ];
-      const target = Object.hasOwn(targets, outcome.decision) ? targets[outcome.decision] : undefined;
+      const { decision: label } = outcome;
+      const target = Object.hasOwn(targets, label) ? targets[label] : undefined;
+      const details = detailsOf(votes);
+      const output = hasOutputs ? strongestOutput(evaluators, details, label) : undefined;
       return {
         selected_targets: target === undefined ? [] : [target],
-        selected_labels: [outcome.decision],
+        selected_labels: [label],
+        ...(hasOutputs && { outputs: [outputValue({ label, output }, extended, definition.id)] }),
         input_value: value instanceof Failure ? null : value,
-        evaluation_details: detailsOf(votes),
+        evaluation_details: details,
         rules_total: undefined,
         because,
         failed_conditions,
@@ -58,6 +74,26 @@ export function prepareScored(definition: ScoredDefinition, input: Template | un
       };
     },
   };
+}
+
+const none: readonly string[] = Object.freeze([]);
+
+/** Returns the output of the vote with the highest weight for a decision, among those that have one; the first of equal ones. */
+function strongestOutput(
+  evaluators: readonly PreparedEvaluator[],
+  details: Readonly<Record<string, EvaluatorDetail>>,
+  decision: string,
+): PreparedOutput | undefined {
+  let strongest: { readonly weight: number; readonly output: PreparedOutput } | undefined;
+  for (const evaluator of evaluators) {
+    const vote = details[evaluator.name];
+    if (vote?.decision !== decision) continue;
+    const { weight = 0 } = vote;
+    const output = evaluator.outputOf(vote);
+    if (output !== undefined && (strongest === undefined || weight > strongest.weight))
+      strongest = { weight, output };
+  }
+  return strongest?.output;
 }
 
 function withInput({ context, facts, system }: Scope, value: Failure | Scope["input"]): Scope {

@@ -71,6 +71,7 @@ const statusByCode: Readonly<Record<ErrorCode, number>> = {
   record_not_found: 404,
   condition_errored: 422,
   hit_policy_violated: 422,
+  output_errored: 422,
   decision_cycle: 422,
   no_evaluations: 422,
   invalid_weight: 422,
