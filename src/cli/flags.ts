@@ -190,6 +190,16 @@ export interface QueryFlags extends TimeRangeFlags {
 }
 
 export function addQueryFlags(command: Command): Command {
+  return addFilterFlags(command, "decision").option(
+    "--limit <n>",
+    "maximum number of records; keeps the newest",
+  );
+}
+
+/** Adds the flags that select records by what they contain. */
+export function addFilterFlags(command: Command, defaultKind: "decision" | "all"): Command {
+  const kinds = ["decision", "tool_result", "assessment", "note (repairs and prunes of the log)", "or all"];
+  const kindText = kinds.map((each) => (each.endsWith(defaultKind) ? `${each} (default)` : each)).join(", ");
   command
     .option("--decision-id <id>", "filter by decision")
     .option("--workflow-id <id>", "filter by workflow")
@@ -201,11 +211,7 @@ export function addQueryFlags(command: Command): Command {
     .option("--label <label>", "filter by selected branch")
     .option("--target <target>", "filter by selected target")
     .option("--type <type>", `filter by type: ${decisionTypes.join(", ")}`)
-    .option(
-      "--kind <kind>",
-      "filter by kind: decision (default), tool_result, assessment, note (repairs and prunes of the log), or all",
-    )
-    .option("--limit <n>", "maximum number of records; keeps the newest");
+    .option("--kind <kind>", `filter by kind: ${kindText}`);
 }
 
 /** Parses the filter flags; durations count back from now. */

@@ -51,7 +51,8 @@ const gate = (score: number): string => `{"artifact":{"quality_score":${score}}}
 /** Four records: the gate twice, a variant on behalf of a workflow, the gate again. */
 async function filledStore(env: Readonly<Record<string, string>> = {}): Promise<string> {
   const store = fresh();
-  const variant = ["evaluate", "decision-ab-prompt-variant", "--workflow-id", "nightly", "--input"];
+  const ids = ["--workflow-id", "nightly", "--correlation-id", "c-1"];
+  const variant = ["evaluate", "decision-ab-prompt-variant", ...ids, "--input"];
   await decision(store, ["evaluate", "decision-quality-gate", "--input", gate(0.9)], { env });
   await decision(store, ["evaluate", "decision-quality-gate", "--input", gate(0.1)], { env });
   await decision(store, [...variant, '{"request":{"id":"req-1"}}'], { env });
@@ -91,6 +92,7 @@ describe("an export to standard output", () => {
   it.each([
     { name: "a decision", flags: ["--decision-id", "decision-quality-gate"], seqs: [1, 2, 4] },
     { name: "a workflow", flags: ["--workflow-id", "nightly"], seqs: [3] },
+    { name: "a correlation id", flags: ["--correlation-id", "c-1"], seqs: [3] },
     { name: "a type", flags: ["--type", "weighted"], seqs: [3] },
     { name: "a label", flags: ["--label", "Pass"], seqs: [1, 4] },
     { name: "a target", flags: ["--target", "stage-deploy"], seqs: [1, 4] },

@@ -87,6 +87,10 @@ describe("the callers of decisions", () => {
       "note",
     ]);
     expect(await numbersOf(directory, ["--caller", caller, "--kind", "all"])).toBe(numbers);
+    const io = fakeIo({ cwd: root, env: { AGENT33_STORE: directory } });
+    expect(await main(["decision", "export", "--caller", caller, "--format", "csv"], io)).toBe(0);
+    const rows = io.written.out.split("\r\n").slice(1, -1);
+    expect(rows.map((row) => row.split(",", 1)[0]).join(" ")).toBe(numbers);
   });
 });
 

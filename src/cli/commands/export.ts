@@ -11,7 +11,7 @@ import type { RecordFormat, ExportSource } from "../../store/write-export.js";
 import { assertEmptyTarget, toReadError, formatRecords, writeExport } from "../../store/write-export.js";
 import type { ExitCode } from "../exit-codes.js";
 import type { StoreFlags, QueryFlags } from "../flags.js";
-import { addStoreFlags, styleFor, queryFor, addTimeRangeFlags } from "../flags.js";
+import { addFilterFlags, addStoreFlags, styleFor, queryFor } from "../flags.js";
 import type { Io } from "../io.js";
 import { percent, Progress } from "../progress.js";
 import { note, assertStoreExists, storeConfiguration, warn } from "../world.js";
@@ -29,17 +29,8 @@ export function addExportCommand(parent: Command, io: Io, done: (code: ExitCode)
       "export to a directory that `verify` can check without the store; must be new or empty",
     )
     .option("--format <format>", "format of the records: jsonl, csv")
-    .option("--json", "with --out: print the summary as JSON")
-    .option("--decision-id <id>", "filter by decision")
-    .option("--workflow-id <id>", "filter by workflow")
-    .option("--stage-id <id>", "filter by stage")
-    .option("--session-id <id>", "filter by session");
-  addTimeRangeFlags(command)
-    .option("--label <label>", "filter by selected branch")
-    .option("--target <target>", "filter by selected target")
-    .option("--type <type>", "filter by type")
-    .option("--kind <kind>", "filter by kind: decision, tool_result, assessment, note, or all (default)");
-  addStoreFlags(command)
+    .option("--json", "with --out: print the summary as JSON");
+  addStoreFlags(addFilterFlags(command, "all"))
     .option("--no-color", "disable colours")
     .option("-q, --quiet", "print only the result and errors")
     .option("-v, --verbose", "print the sources of settings")
