@@ -4,7 +4,7 @@ import type { ToContext } from "./input.js";
 import { parseDocument, assertNotTerminal, stripByteOrderMark } from "./input.js";
 import type { Input, Io } from "./io.js";
 import { input } from "./io.js";
-import { Progress, shareDone } from "./progress.js";
+import { Progress, workText } from "./progress.js";
 import type { Composed } from "../compose.js";
 import type { DecisionRequest } from "../decide/decide.js";
 import type { ErrorCode } from "../errors.js";
@@ -99,8 +99,8 @@ async function decideAll(batches: AsyncIterable<readonly Line[]>, run: BatchRun)
       const outcomes = await Promise.all(pending.map((line) => decideLine(line, batch, world)));
       failed += writeResults(pending, outcomes, output);
       decided += pending.length;
-      const done = { decided, share: Math.min(1, (from + window) / lines.length) };
-      progress.show((seconds) => progressText(done, bytes, seconds));
+      const share = shareOfInput(bytes, Math.min(1, (from + window) / lines.length));
+      progress.show((seconds) => workText({ done: decided, what: "decided", share }, seconds));
     }
   }
   progress.erase();
@@ -108,18 +108,9 @@ async function decideAll(batches: AsyncIterable<readonly Line[]>, run: BatchRun)
   return failed;
 }
 
-const formatCount = (number: number): string => number.toLocaleString("en");
-
-/** `share` is the part of the current chunk that is decided. */
-function progressText(
-  { decided, share }: { readonly decided: number; readonly share: number },
-  { before, current, total }: ReadBytes,
-  seconds: number,
-): string {
-  const speed = `${formatCount(decided)} decided, ${formatCount(Math.round(decided / seconds))} per second`;
-  if (total === undefined || total === 0) return speed;
-  const { percent, left } = shareDone(Math.min(1, (before + share * current) / total), seconds);
-  return `${percent}, ${speed}, ${left}`;
+/** Returns the share of the input that is decided; `share` is that of the current chunk. */
+function shareOfInput({ before, current, total }: ReadBytes, share: number): number | undefined {
+  return total === undefined || total === 0 ? undefined : Math.min(1, (before + share * current) / total);
 }
 
 const isBlank = (line: Line): boolean => "text" in line && line.text.trim() === "";

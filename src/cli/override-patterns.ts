@@ -9,7 +9,7 @@ import type { LoadedDefinition, PolicyDefinition } from "../model/definition.js"
 import { present } from "../present/format.js";
 import type { SuggestedPattern } from "../present/pattern-view.js";
 import { patternsView } from "../present/pattern-view.js";
-import { formatCount, plural } from "../present/text.js";
+import { plural } from "../present/text.js";
 import { parseLimit } from "../record/record-query.js";
 import type { OverridePattern } from "../replay/override-patterns.js";
 import { findOverridePatterns } from "../replay/override-patterns.js";
@@ -17,7 +17,7 @@ import { didYouMean } from "../text.js";
 import type { StoreFlags, TimeRangeFlags } from "./flags.js";
 import { formatFor, styleFor, timeRange } from "./flags.js";
 import type { Io } from "./io.js";
-import { Progress } from "./progress.js";
+import { Progress, workText } from "./progress.js";
 import { decisionsDirectory } from "./settings.js";
 import type { ReadableWorld } from "./world.js";
 import { note, openReadableWorld, warn, warnAboutDefinitions, warnIfStoreMissing } from "./world.js";
@@ -43,10 +43,8 @@ export async function showPatterns(flags: PatternFlags, io: Io): Promise<void> {
   warnIfStoreMissing(flags, io);
   const world = await openReadableWorld(flags, io);
   const progress = new Progress(io, flags.quiet);
-  const found = await findOverridePatterns(world.records.store, range, (calls) =>
-    progress.show(
-      (seconds) => `${formatCount(calls)} calls read, ${formatCount(Math.round(calls / seconds))} per second`,
-    ),
+  const found = await findOverridePatterns(world.records.store, range, (done, share) =>
+    progress.show((seconds) => workText({ done, what: "calls read", share }, seconds)),
   );
   progress.erase();
   const chosen = found.patterns.filter(patternFilter(flags));

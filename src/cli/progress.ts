@@ -1,6 +1,7 @@
 import type { CommonFlags } from "./flags.js";
 import type { Io } from "./io.js";
 import { stopwatch } from "../clock.js";
+import { formatCount } from "../present/text.js";
 import { truncate } from "../present/text-width.js";
 import { oneLine } from "../text.js";
 
@@ -49,12 +50,20 @@ export class Progress {
 }
 
 /** Returns the percentage and the time left, at the same speed, of work of which a share is done in some seconds. */
-export function shareDone(
-  share: number,
-  seconds: number,
-): { readonly percent: string; readonly left: string } {
+function shareDone(share: number, seconds: number): { readonly percent: string; readonly left: string } {
   const left = share > 0 ? Math.ceil((seconds * (1 - share)) / share) : 0;
   return { percent: percent(share, 1), left: `${durationText(left)} left` };
+}
+
+/** Returns a line such as `14 %, 45,500 replayed, 2,326 per second, 1 min 54 s left`; without a share, its middle. */
+export function workText(
+  { done, what, share }: { readonly done: number; readonly what: string; readonly share: number | undefined },
+  seconds: number,
+): string {
+  const speed = `${formatCount(done)} ${what}, ${formatCount(Math.round(done / seconds))} per second`;
+  if (share === undefined) return speed;
+  const { percent, left } = shareDone(share, seconds);
+  return `${percent}, ${speed}, ${left}`;
 }
 
 function durationText(seconds: number): string {

@@ -42,10 +42,10 @@ export async function backtestLog(
   definition: ReplayableDefinition,
   store: Store,
   query: Query,
-  onProgress: (replayed: number) => void = () => undefined,
+  onProgress: (replayed: number, share: number) => void = () => undefined,
 ): Promise<BacktestReport> {
   const collector = new BacktestCollector(definition);
-  await walkLog(store, query, collector, () => onProgress(collector.total));
+  await walkLog(store, query, collector, (share) => onProgress(collector.total, share));
   return collector.report();
 }
 

@@ -68,10 +68,10 @@ export interface OverridePatterns {
 export async function findOverridePatterns(
   store: Store,
   range: TimeRange,
-  onProgress: (calls: number) => void = () => undefined,
+  onProgress: (calls: number, share: number) => void = () => undefined,
 ): Promise<OverridePatterns> {
   const collector = new PatternCollector();
-  await walkLog(store, range, collector, () => onProgress(collector.calls));
+  await walkLog(store, range, collector, (share) => onProgress(collector.calls, share));
   return collector.finish();
 }
 

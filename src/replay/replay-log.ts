@@ -29,10 +29,10 @@ interface RecordMismatch extends Omit<ReplayMismatch, "status"> {
 export async function replayLog(
   store: Store,
   query: Query,
-  onProgress: (replayed: number) => void = () => undefined,
+  onProgress: (replayed: number, share: number) => void = () => undefined,
 ): Promise<ReplayReport> {
   const collector = new ReplayCollector();
-  await walkLog(store, query, collector, () => onProgress(collector.total));
+  await walkLog(store, query, collector, (share) => onProgress(collector.total, share));
   return collector.report();
 }
 

@@ -31,13 +31,14 @@ export async function walkLines(
 
 /**
  * Visits every decision in the log that matches the query, oldest first. An empty query also visits the
- * records that are missing between the oldest one that was not pruned and the newest.
+ * records that are missing between the oldest one that was not pruned and the newest. `onProgress` receives the share
+ * of the log that was read.
  */
 export async function walkLog(
   store: Store,
   query: Query,
   visitor: DecisionVisitor,
-  onProgress: () => void,
+  onProgress: (share: number) => void,
 ): Promise<void> {
   const visitLine = lineVisitor(store, visitor);
   const visitUnreadable = (seq: number): void => visitor.visitDamaged({ seq }, "unreadable");
@@ -45,6 +46,7 @@ export async function walkLog(
   // Read before the walk: records that are appended during it are not missing.
   const { size, lost = 0 } = await store.log.state();
   let next = isWholeLog ? await firstSeq(store) : 0;
+  let start: number | undefined;
   const advanceTo = (seq: number): void => {
     if (isWholeLog) for (; next < seq; next++) visitUnreadable(next);
     next = Math.max(next, seq + 1);
@@ -56,10 +58,11 @@ export async function walkLog(
   for await (const line of store.log.select({ ...query, unindexed: true }, onUnreadable)) {
     // A changed line may claim any sequence number.
     advanceTo(line.intact ? line.record.seq : next);
+    start ??= next - 1;
     const visited = visitLine(line);
     // Awaiting every line would make a long walk slower.
     if (visited !== undefined) await visited;
-    onProgress();
+    onProgress(Math.min(1, (next - start) / (size + lost - start + 1)));
   }
   if (isWholeLog) advanceTo(size + lost + 1);
 }

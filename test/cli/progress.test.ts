@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { Progress, shareDone } from "../../src/cli/progress.js";
+import { Progress, workText } from "../../src/cli/progress.js";
 import { fakeIo } from "./fake-io.js";
 
 beforeEach(() => {
@@ -75,5 +75,13 @@ it.each([
   [0.1, 20, "10 %", "3 min 0 s left"],
   [0.01, 60, "1 %", "1 h 39 min left"],
 ])("a share of %f after %i s is %s with %s", (share, seconds, percent, left) => {
-  expect(shareDone(share, seconds)).toEqual({ percent, left });
+  const line = workText({ done: 1200, what: "replayed", share }, seconds);
+  const speed = (1200 / seconds).toLocaleString("en");
+  expect(line).toBe(`${percent}, 1,200 replayed, ${speed} per second, ${left}`);
+});
+
+it("shows only the speed of work whose size is unknown", () => {
+  expect(workText({ done: 1500, what: "decided", share: undefined }, 2)).toBe(
+    "1,500 decided, 750 per second",
+  );
 });

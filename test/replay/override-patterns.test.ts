@@ -30,8 +30,10 @@ describe("the patterns of overrides", () => {
     const listed = [large("p"), large("q"), override("small", { when: "params.n < 2" }), override("rest")];
     const place = deciding(policies("d", [...listed, override("of_q", { overrides: ["q"] })]));
     for (const n of [1, 5, 6, 200]) await place.check("t", { n });
-    const found = await findOverridePatterns(place.world.records.store, {});
+    const progress: number[][] = [];
+    const found = await findOverridePatterns(place.world.records.store, {}, (...each) => progress.push(each));
     expect(found).toMatchObject({ calls: 4, damaged: 0 });
+    expect(progress).toEqual([1, 2, 3, 4].map((calls) => [calls, calls / 4]));
     expect(found.patterns.map((each) => [each.override, each.policy, each.flips, each.denials])).toEqual([
       ["of_q", "q", 3, 3],
       ["rest", "p", 2, 3],

@@ -29,7 +29,7 @@ import {
 import type { Io } from "../io.js";
 import type { DefinitionFiles } from "../definition-files.js";
 import { libraryOf, readDefinitionFiles } from "../definition-files.js";
-import { Progress } from "../progress.js";
+import { Progress, workText } from "../progress.js";
 import { decisionsDirectory } from "../settings.js";
 import { note, openRecords, warn, warnAboutDefinitions } from "../world.js";
 
@@ -119,11 +119,8 @@ async function run(
     prepared: await prepareLoaded(loaded),
     fetches: uniqueFetches(definition),
   };
-  const report = await backtestLog(ready, store, query, (replayed) =>
-    progress.show(
-      (seconds) =>
-        `${formatCount(replayed)} replayed, ${formatCount(Math.round(replayed / seconds))} per second`,
-    ),
+  const report = await backtestLog(ready, store, query, (done, share) =>
+    progress.show((seconds) => workText({ done, what: "replayed", share }, seconds)),
   );
   progress.erase();
   return report;

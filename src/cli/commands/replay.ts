@@ -24,7 +24,7 @@ import {
 } from "../flags.js";
 import { jsonHint, parseDocument, readText, stripByteOrderMark } from "../input.js";
 import type { Io } from "../io.js";
-import { Progress } from "../progress.js";
+import { Progress, workText } from "../progress.js";
 import { note, openRecords, assertStoreExists, warn } from "../world.js";
 import { oneLine } from "../../text.js";
 
@@ -132,10 +132,8 @@ async function replayAll({ store }: Records, flags: ReplayFlags, io: Io): Promis
     ...(decisionId !== undefined && { decision_id: decisionId, kind: "decision" }),
   };
   const progress = new Progress(io, flags.quiet);
-  const report = await replayLog(store, query, (done) =>
-    progress.show(
-      (seconds) => `${formatCount(done)} replayed, ${formatCount(Math.round(done / seconds))} per second`,
-    ),
+  const report = await replayLog(store, query, (done, share) =>
+    progress.show((seconds) => workText({ done, what: "replayed", share }, seconds)),
   );
   progress.erase();
   return report;
