@@ -17,7 +17,7 @@ import { didYouMean } from "../text.js";
 import type { StoreFlags, TimeRangeFlags } from "./flags.js";
 import { formatFor, styleFor, timeRange } from "./flags.js";
 import type { Io } from "./io.js";
-import { Progress, workText } from "./progress.js";
+import { walkProgress } from "./progress.js";
 import { decisionsDirectory } from "./settings.js";
 import type { ReadableWorld } from "./world.js";
 import { note, openReadableWorld, warn, warnAboutDefinitions, warnIfStoreMissing } from "./world.js";
@@ -42,10 +42,8 @@ export async function showPatterns(flags: PatternFlags, io: Io): Promise<void> {
   if (flags.out !== undefined) assertWritable(flags.out, flags, io);
   warnIfStoreMissing(flags, io);
   const world = await openReadableWorld(flags, io);
-  const progress = new Progress(io, flags.quiet);
-  const found = await findOverridePatterns(world.records.store, range, (done, share) =>
-    progress.show((seconds) => workText({ done, what: "calls read", share }, seconds)),
-  );
+  const progress = walkProgress(flags, io, "calls read");
+  const found = await findOverridePatterns(world.records.store, range, progress.show);
   progress.erase();
   const chosen = found.patterns.filter(patternFilter(flags));
   if (chosen.length === 0) assertNamesKnown(flags, found.patterns, world);

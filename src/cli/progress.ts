@@ -76,6 +76,22 @@ function durationText(seconds: number): string {
 export const percent = (done: number, total: number): string =>
   `${total === 0 ? 100 : Math.floor((done / total) * 100)} %`;
 
+/** Shows the progress of a walk over the log. The time counts from the first record on: opening a log can take long. */
+export function walkProgress(
+  { quiet = false }: Pick<CommonFlags, "quiet">,
+  io: Io,
+  what: string,
+): { readonly show: (done: number, share: number) => void; readonly erase: () => void } {
+  let progress: Progress | undefined;
+  return {
+    show(done, share) {
+      progress ??= new Progress(io, quiet);
+      progress.show((seconds) => workText({ done, what, share }, seconds));
+    },
+    erase: () => progress?.erase(),
+  };
+}
+
 const redrawInterval = 100;
 
 /** Shows the endpoints that data is being fetched from. Returns undefined if there is nothing to show it on. */

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { Progress, workText } from "../../src/cli/progress.js";
+import { Progress, walkProgress, workText } from "../../src/cli/progress.js";
 import { fakeIo } from "./fake-io.js";
 
 beforeEach(() => {
@@ -84,4 +84,17 @@ it("shows only the speed of work whose size is unknown", () => {
   expect(workText({ done: 1500, what: "decided", share: undefined }, 2)).toBe(
     "1,500 decided, 750 per second",
   );
+});
+
+it("counts the time of a walk from its first record on", () => {
+  const io = fakeIo({ terminal: true });
+  const progress = walkProgress({}, io, "replayed");
+  vi.advanceTimersByTime(10_000);
+  progress.show(1, 0.001);
+  expect(io.written.err).toBe("");
+  vi.advanceTimersByTime(2000);
+  progress.show(1000, 0.5);
+  expect(io.written.err).toBe("\r50 %, 1,000 replayed, 500 per second, 2 s left\u001b[K");
+  progress.erase();
+  expect(io.written.err.endsWith(erased)).toBe(true);
 });

@@ -29,7 +29,7 @@ import {
 import type { Io } from "../io.js";
 import type { DefinitionFiles } from "../definition-files.js";
 import { libraryOf, readDefinitionFiles } from "../definition-files.js";
-import { Progress, workText } from "../progress.js";
+import { walkProgress } from "../progress.js";
 import { decisionsDirectory } from "../settings.js";
 import { note, openRecords, warn, warnAboutDefinitions } from "../world.js";
 
@@ -112,16 +112,14 @@ async function run(
   io: Io,
 ): Promise<BacktestReport> {
   const { definition } = loaded;
-  const progress = new Progress(io, flags.quiet);
+  const progress = walkProgress(flags, io, "replayed");
   const query = { ...timeRange(flags), decision_id: definition.id, kind: "decision" as const };
   const ready = {
     loaded,
     prepared: await prepareLoaded(loaded),
     fetches: uniqueFetches(definition),
   };
-  const report = await backtestLog(ready, store, query, (done, share) =>
-    progress.show((seconds) => workText({ done, what: "replayed", share }, seconds)),
-  );
+  const report = await backtestLog(ready, store, query, progress.show);
   progress.erase();
   return report;
 }

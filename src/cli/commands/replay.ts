@@ -24,7 +24,7 @@ import {
 } from "../flags.js";
 import { jsonHint, parseDocument, readText, stripByteOrderMark } from "../input.js";
 import type { Io } from "../io.js";
-import { Progress, workText } from "../progress.js";
+import { walkProgress } from "../progress.js";
 import { note, openRecords, assertStoreExists, warn } from "../world.js";
 import { oneLine } from "../../text.js";
 
@@ -131,10 +131,8 @@ async function replayAll({ store }: Records, flags: ReplayFlags, io: Io): Promis
     ...timeRange(flags),
     ...(decisionId !== undefined && { decision_id: decisionId, kind: "decision" }),
   };
-  const progress = new Progress(io, flags.quiet);
-  const report = await replayLog(store, query, (done, share) =>
-    progress.show((seconds) => workText({ done, what: "replayed", share }, seconds)),
-  );
+  const progress = walkProgress(flags, io, "replayed");
+  const report = await replayLog(store, query, progress.show);
   progress.erase();
   return report;
 }
