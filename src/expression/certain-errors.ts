@@ -31,6 +31,13 @@ export function isNeverBoolean(tree: Node): boolean {
   return possible !== none && !overlaps(possible, boolean);
 }
 
+/** Returns the result of a condition that reads nothing, such as `'a' == 'b'`, but is not just written as `true` or `false`. */
+export function constantResult(tree: Node): boolean | undefined {
+  if (tree.kind === "literal" || !isConstant(tree)) return undefined;
+  const value = interpret(tree, emptyScope);
+  return typeof value === "boolean" ? value : undefined;
+}
+
 /** A set of types, as bits. An expression without any type can never be evaluated. */
 type Types = number;
 

@@ -264,8 +264,11 @@ interface CallDiagnostic {
 function checkCall(name: string, args: readonly Node[]): CallDiagnostic | undefined {
   const entry = functionTable.get(name);
   if (entry === undefined) {
-    const alias = Object.hasOwn(functionAliases, name) ? functionAliases[name] : undefined;
-    const hint = alias ?? didYouMean(name, functionTable.keys()) ?? "see `agent-33 help expressions`";
+    const hint =
+      aliasHint(name) ??
+      methodHint(name, args) ??
+      didYouMean(name, functionTable.keys()) ??
+      "see `agent-33 help expressions`";
     return { message: `there is no function \`${name}\``, hint };
   }
   const least = entry.parameters.filter((parameter) => !parameter.optional).length;
@@ -276,6 +279,18 @@ function checkCall(name: string, args: readonly Node[]): CallDiagnostic | undefi
   const [, second] = args;
   if (name !== "get" || second?.kind !== "literal" || typeof second.value !== "string") return undefined;
   return isForbiddenKey(second.value) ? { message: `the key \`${second.value}\` cannot be read` } : undefined;
+}
+
+const aliasHint = (name: string): string | undefined =>
+  Object.hasOwn(functionAliases, name) ? functionAliases[name] : undefined;
+
+/** `order.id.startsWith('x')` is the call of a method; functions receive the value as their first argument. */
+function methodHint(name: string, args: readonly Node[]): string | undefined {
+  const dot = name.lastIndexOf(".");
+  const method = name.slice(dot + 1);
+  const meant = functionTable.has(method) ? method : /`(\w+)`/.exec(aliasHint(method) ?? "")?.[1];
+  if (dot === -1 || meant === undefined) return undefined;
+  return `write \`${meant}(${name.slice(0, dot)}${args.length === 0 ? "" : ", …"})\``;
 }
 
 /** Names of functions in other languages, with the hint for each. */

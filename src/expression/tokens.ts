@@ -95,6 +95,9 @@ function unreadable(text: string, at: number): Error {
   if (character === "?") {
     return expressionError(text, at, "`? :` is not supported", "write `if … then … else …`");
   }
+  if (character === "." && text[at - 1] === "]") {
+    return expressionError(text, at, "unexpected `.`", "write `list.0.name` for a part of an item of a list");
+  }
   return expressionError(text, at, `unexpected \`${printable(character)}\``);
 }
 

@@ -531,7 +531,7 @@ describe("the review of a definition", () => {
     [
       "a constant as another language spells it",
       switchOn("a == True"),
-      ["warning 5:20 `t0`: `True` is read as a path; did you mean `true`?"],
+      ["warning 5:26 `True` is a field of the context, not the constant `true` | write `true`"],
     ],
     [
       "two durations that are ordered as text",

@@ -151,6 +151,7 @@ describe("an invalid expression", () => {
     ["a <> b", "write `!=` for unequal"],
     ["a == 1 AND b == 2", "write `and`"],
     ["a is null", "compare with `==`; test for a missing value with exists(…)"],
+    ["list[0].id == 1", "write `list.0.name` for a part of an item of a list"],
     ["list[0] == 1", "write `list.0` or get(list, 0) for an item of a list"],
     ["a =~ 'x'", "search for a pattern with `~=`"],
     ["a == “x”", "use straight quotes"],
@@ -180,7 +181,9 @@ describe("calls", () => {
     ["EXISTS(a)", "EXISTS", "did you mean `exists`?"],
     ["launch_rockets(a)", "launch_rockets", "see `agent-33 help expressions`"],
     ["toString(a)", "toString", "see `agent-33 help expressions`"],
-    ["a.lower()", "a.lower", "did you mean `lower`?"],
+    ["a.lower()", "a.lower", "write `lower(a)`"],
+    ["order.id.startsWith('x')", "order.id.startsWith", "write `starts_with(order.id, …)`"],
+    ["order.id.launch('x')", "order.id.launch", "see `agent-33 help expressions`"],
   ])("%s is rejected with a hint", (text, name, hint) => {
     expect(refusalOf(text)).toEqual({
       expression: text,

@@ -1,5 +1,5 @@
 import type { Literal, Node, Relation } from "../../expression/syntax.js";
-import { conjunctsOf, equalityOf, children } from "../../expression/syntax.js";
+import { conjunctsOf, equalityOf } from "../../expression/syntax.js";
 
 /** A constraint of one part of a condition. `text` is equal for parts that differ only in spelling. */
 export interface Constraint {
@@ -132,26 +132,3 @@ function boundedRange(
       return undefined;
   }
 }
-
-/** Returns warnings about conditions that are valid but hardly intended. */
-export function conditionWarnings(node: Node): readonly string[] {
-  const inner = children(node).flatMap(conditionWarnings);
-  const own = warningFor(node);
-  return own === undefined ? inner : [own, ...inner];
-}
-
-function warningFor(node: Node): string | undefined {
-  if (node.kind !== "path" || node.segments.length !== 1) return undefined;
-  const [word = ""] = node.segments;
-  const constant = constantSpellings[word.toLowerCase()];
-  return constant === undefined ? undefined : `\`${word}\` is read as a path; did you mean \`${constant}\`?`;
-}
-
-/** Spellings of constants in other languages. */
-const constantSpellings: Readonly<Record<string, string>> = {
-  true: "true",
-  false: "false",
-  null: "null",
-  none: "null",
-  nil: "null",
-};

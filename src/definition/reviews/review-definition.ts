@@ -19,11 +19,11 @@ import { reviewTypes } from "./review-types.js";
 /** Returns the warnings and notes about one valid definition. */
 export function reviewDefinition({ file, definition, source }: LocatedDefinition): readonly Diagnostic[] {
   const place = { file, within: ["decision"], decision_id: definition.id };
+  const mistakes = [...reviewTextOrder(definition), ...reviewSpelling(definition)];
   const findings = [
     ...reviewByType(definition),
-    ...reviewTypes(definition),
-    ...reviewTextOrder(definition),
-    ...reviewSpelling(definition),
+    ...reviewTypes(definition, mistakes),
+    ...mistakes,
     ...reviewCache(definition),
     ...reviewFetches(definition),
   ];

@@ -6,13 +6,7 @@ import { isInputMasked } from "../definition-reads.js";
 import type { Finding } from "../diagnostics.js";
 import type { Path } from "../yaml-source.js";
 import type { Constraint } from "./condition-analysis.js";
-import {
-  conditionWarnings,
-  constraintsOf,
-  implies,
-  isContradictory,
-  sharedValue,
-} from "./condition-analysis.js";
+import { constraintsOf, implies, isContradictory, sharedValue } from "./condition-analysis.js";
 
 /** Reviews the weights of a `weighted` decision. */
 export function reviewWeights(definition: WeightedDefinition): readonly Finding[] {
@@ -53,7 +47,6 @@ interface AnalyzedCase {
   readonly constraints: readonly Constraint[];
   /** Equal for conditions that differ only in spelling or order. */
   readonly key: string;
-  readonly warnings: readonly string[];
 }
 
 /** Reviews the conditions of a `binary`, `switch` or `rule_table` decision: unreachable cases, overlaps and the like. */
@@ -93,15 +86,13 @@ function analyzeCases(definition: Definition): readonly AnalyzedCase[] {
       answer: canonicalJson({ target: each.target ?? null, output: each.output ?? null }),
       constraints,
       key: texts.sort().join(" and "),
-      warnings: conditionWarnings(tree),
     };
   });
 }
 
-function reviewSingleCase({ path, label, constraints, warnings }: AnalyzedCase): readonly Finding[] {
+function reviewSingleCase({ path, label, constraints }: AnalyzedCase): readonly Finding[] {
   const isNever = constraints.some(({ constant }) => constant === false) || isContradictory(constraints);
-  if (isNever) return [{ path, severity: "warning", message: `\`${label}\` can never match` }];
-  return warnings.map((message) => ({ path, severity: "warning", message: `\`${label}\`: ${message}` }));
+  return isNever ? [{ path, severity: "warning", message: `\`${label}\` can never match` }] : [];
 }
 
 /** A rule without a priority has priority 0, which wins over every positive one. */

@@ -14,7 +14,6 @@ import { mayReadAny, readsMasked } from "../definition-reads.js";
 import type { Finding } from "../diagnostics.js";
 import { matchesGlob, toolsOf } from "../tool-match.js";
 import type { Path } from "../yaml-source.js";
-import { conditionWarnings } from "./condition-analysis.js";
 
 const warning = (path: Path, message: string): Finding => ({ path, severity: "warning", message });
 const note = (path: Path, message: string, hint?: string): Finding => ({
@@ -23,14 +22,6 @@ const note = (path: Path, message: string, hint?: string): Finding => ({
   message,
   hint,
 });
-
-/** Finds conditions that are valid but hardly intended. */
-function reviewCondition(path: Path, label: string, condition: string | undefined): readonly Finding[] {
-  if (condition === undefined) return [];
-  return conditionWarnings(compileCondition(condition).tree).map((text) =>
-    warning(path, `\`${label}\`: ${text}`),
-  );
-}
 
 const isAlwaysTrue = (condition: string | undefined): boolean => condition?.trim() === "true";
 
@@ -41,7 +32,7 @@ export function reviewScored(definition: ScoredDefinition): readonly Finding[] {
   for (const [at, evaluator] of evaluators.entries()) {
     if (!("rules" in evaluator)) continue;
     const always = evaluator.rules.findIndex(({ when }) => isAlwaysTrue(when));
-    for (const [index, { id, when, then }] of evaluator.rules.entries()) {
+    for (const [index, { id, then }] of evaluator.rules.entries()) {
       const path = ["evaluators", at, "rules", index];
       if (/\{\{|\$\{/.test(then.reason ?? "")) {
         findings.push(
@@ -51,7 +42,6 @@ export function reviewScored(definition: ScoredDefinition): readonly Finding[] {
           ),
         );
       }
-      findings.push(...reviewCondition([...path, "when"], id, when));
       if (always === -1 || index <= always) continue;
       const first = evaluator.rules[always]?.id ?? "";
       findings.push(warning(path, `\`${id}\` is never reached: \`${first}\` always matches`));
@@ -116,7 +106,7 @@ function reviewPolicy(policy: Policy, path: Path): readonly Finding[] {
   if (policy.overrides !== undefined) {
     if (policy.when === undefined)
       findings.push(note(path, `\`${name}\` has no \`when\`, so it always applies`));
-    return [...findings, ...reviewCondition([...path, "when"], name, policy.when)];
+    return findings;
   }
   const { conditions = [], requires, read_before_write, deny_reason, reason } = policy;
   const templates = [deny_reason, reason].flatMap((each) =>
@@ -133,10 +123,7 @@ function reviewPolicy(policy: Policy, path: Path): readonly Finding[] {
   const hasOther = requires !== undefined || read_before_write !== undefined || hasLimits(policy);
   if (conditions.length === 0 && !hasOther)
     findings.push(warning(path, `\`${name}\` has no conditions, so it always allows`));
-  const ofConditions = conditions.flatMap(({ name: condition, expression }, index) =>
-    reviewCondition([...path, "conditions", index, "expression"], condition, expression),
-  );
-  return [...findings, ...ofConditions, ...reviewDenyReason(policy, path)];
+  return [...findings, ...reviewDenyReason(policy, path)];
 }
 
 /** Finds a reason that cannot be filled in when the policy denies, because a condition tests that its value exists. */
@@ -205,13 +192,7 @@ function reviewWriteTools(policy: Policy, path: Path, tools: readonly string[]):
 /** Reviews a `gate` decision. */
 export function reviewGate(definition: GateDefinition): readonly Finding[] {
   const { rules, logging } = definition;
-  const findings = [
-    ...rules.flatMap(({ id, when, applies_when }, index) => [
-      ...reviewCondition(["rules", index, "when"], id, when),
-      ...reviewCondition(["rules", index, "applies_when"], id, applies_when),
-    ]),
-    ...reviewMaskedAmount(definition, [], logging?.mask ?? []),
-  ];
+  const findings = [...reviewMaskedAmount(definition, [], logging?.mask ?? [])];
   if (logging?.log_decision === false && hasLimits(definition)) {
     const message = "without records nothing can be counted, so the limits make every GREEN answer RED";
     findings.push(warning(["logging", "log_decision"], message));

@@ -8,7 +8,10 @@ import type { Definition } from "../../model/definition.js";
 import type { Finding } from "../diagnostics.js";
 import { expressionsIn } from "../expressions.js";
 
-/** Finds expressions that are valid, but probably mean something else: text and dates without quotes, dashes in names. */
+/**
+ * Finds expressions that are valid, but probably mean something else: text and dates without quotes, constants of other
+ * languages, dashes in names.
+ */
 export function reviewSpelling(definition: Definition): readonly Finding[] {
   const expressions = expressionsIn(definition).map(({ path, text, compile }) => {
     const { tree } = compile(text);
@@ -48,6 +51,7 @@ function findMistakes(text: string, fields: ReadonlySet<string>): readonly Mista
     const mistake =
       foreignEquals(token, text) ??
       unquotedDate(around) ??
+      foreignConstant(around) ??
       dashInName(around) ??
       unquotedText(around, fields);
     return mistake === undefined ? [] : [{ at: token.at, ...mistake }];
@@ -79,6 +83,26 @@ function unquotedDate({ text, tokens, index }: TokenPlace): Described | undefine
     hint: `write \`'${date}'\``,
   };
 }
+
+/** `True` and `None` are fields of the context. */
+function foreignConstant({ tokens, index }: TokenPlace): Described | undefined {
+  const { kind, value: name } = tokens[index] ?? end;
+  const constant = constantSpellings[name.toLowerCase()];
+  if (kind !== "path" || constant === undefined || isCall(tokens, index)) return undefined;
+  return {
+    message: `\`${name}\` is a field of the context, not the constant \`${constant}\``,
+    hint: `write \`${constant}\``,
+  };
+}
+
+/** Spellings of constants in other languages. */
+const constantSpellings: Readonly<Record<string, string>> = {
+  true: "true",
+  false: "false",
+  null: "null",
+  none: "null",
+  nil: "null",
+};
 
 /** `order.is-vip` subtracts; spaces around the minus show that subtraction is intended. */
 function dashInName({ text, tokens, index }: TokenPlace): Described | undefined {

@@ -25,6 +25,9 @@ describe("a probable mistake in an expression", () => {
     ["order.status === 'x'", "`===` means the same as `==`"],
     ["order.status !== 'x'", "`!==` means the same as `!=`"],
     ["order.date > 2024-01-01", "`2024-01-01` without quotes is a subtraction, not a date"],
+    ["order.paid == True", "`True` is a field of the context, not the constant `true`"],
+    ["order.coupon != None", "`None` is a field of the context, not the constant `null`"],
+    ["FALSE", "`FALSE` is a field of the context, not the constant `false`"],
   ])("is found: %s", (condition, message) => {
     expect(messages(withConditions(condition))).toEqual([message]);
   });
@@ -43,6 +46,7 @@ describe("a probable mistake in an expression", () => {
     ["order.status == 'a === b'", "order.date > '2024-01-01'"],
     ["starts_with(order.id, 'x-y')", "order.status == lower('A')"],
     ["params.path == tool", "params.owner == session"],
+    ["order.none > 3", "order.kind == 'None'", "order.paid == true"],
   ])("is not found in %s", (...conditions) => {
     expect(messages(withConditions(...conditions))).toEqual([]);
   });

@@ -10,7 +10,7 @@ function warningsOf(text: string): readonly object[] {
   expect(summary.diagnostics).toEqual([]);
   return located
     .flatMap(reviewDefinition)
-    .filter(({ message }) => /whatever|never true or false/.test(message))
+    .filter(({ message }) => /whatever|never true or false|reads no field/.test(message))
     .map(({ line, column, severity, message, hint, excerpt }) => ({
       at: `${line}:${column}`,
       severity,
@@ -23,7 +23,7 @@ function warningsOf(text: string): readonly object[] {
 const gate = (rest: string): string =>
   `decision:\n  id: g\n  type: gate\n  action: { org: o, domain: d, name: n }\n${rest}`;
 
-describe("an expression that fails for every input", () => {
+describe("an expression that fails, or has one result, for every input", () => {
   it("is reported with its position, an excerpt and a hint", () => {
     const text = `decision:
   id: d
@@ -84,6 +84,33 @@ describe("an expression that fails for every input", () => {
       "  rules: [{ id: r, tier: T2, severity: 1, when: \"'100' + 5 > amount\", status: GREEN }]\n",
     );
     expect(warningsOf(text)).toMatchObject([{ hint: "write the number without quotes: 100" }]);
+  });
+
+  it.each([
+    [
+      "`order.status` == 'paid'",
+      "'order.status' == 'paid'",
+      "false",
+      "write fields without quotes, as in `order.status == 'paid'`",
+    ],
+    ["1 < 2", "1 < 2", "true", "write `true`"],
+  ])("is reported if it reads no field: %s", (_name, condition, result, hint) => {
+    const text = gate(`  rules: [{ id: r, tier: T2, severity: 1, when: "${condition}", status: GREEN }]\n`);
+    const message = `the condition reads no field, so it is always ${result}`;
+    expect(warningsOf(text)).toMatchObject([{ at: "5:50", message, hint }]);
+  });
+
+  it.each(["true", "false", "{{ true }}", "amount > 1 or true"])(
+    "may be constant on purpose: %s",
+    (condition) => {
+      const text = gate(`  rules: [{ id: r, tier: T2, severity: 1, when: "${condition}", status: GREEN }]\n`);
+      expect(warningsOf(text)).toEqual([]);
+    },
+  );
+
+  it.each(["order.is-vip", "order.due-date"])("is only reported as misspelt if it is: %s", (condition) => {
+    const text = gate(`  rules: [{ id: r, tier: T2, severity: 1, when: "${condition}", status: GREEN }]\n`);
+    expect(warningsOf(text)).toEqual([]);
   });
 
   it("is not reported in a condition of a policy that some call can meet", () => {
