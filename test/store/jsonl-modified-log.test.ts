@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Ledger } from "../../src/model/store.js";
 import type { JsonlOptions } from "../../src/store/drivers/jsonl/store.js";
 import { verifyInSlices } from "../../src/store/drivers/jsonl/verify-store.js";
-import { chance, decided } from "./entries.js";
+import { chance, collect, decided } from "./entries.js";
 import { FaultyFiles } from "./faulty-files.js";
 import { chained, forgeLog } from "./forging.js";
 import {
@@ -77,6 +77,29 @@ const remembered = (directory: string): string =>
     ? readFileSync(logFile(directory, "index/verified.json"), "utf8")
     : "";
 
+/** Writes a log that is read in several slices. */
+async function filledLong(): Promise<string> {
+  const directory = storeDirectory();
+  const store = openLog(directory, { durability: "fast" });
+  const context = { text: "x".repeat(500_000) };
+  for (let input = 0; input < 10; input++) await store.log.append({ body: decided({ input, context }) });
+  await store.close();
+  return directory;
+}
+
+/** Returns how often the event loop could do something else. */
+async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
+  let turns = 0;
+  const count = (): void => {
+    turns++;
+    timer = setImmediate(count);
+  };
+  let timer = setImmediate(count);
+  await work();
+  clearImmediate(timer);
+  return turns;
+}
+
 describe("a log whose modification time changed but not its content", () => {
   it("is verified once, even if the time is in the future", async () => {
     const directory = await filled(60, smallSegments);
@@ -94,20 +117,55 @@ describe("a log whose modification time changed but not its content", () => {
   });
 
   it("is verified without blocking the event loop", async () => {
-    const directory = storeDirectory();
-    const store = openLog(directory, { durability: "fast" });
-    const context = { text: "x".repeat(500_000) };
-    for (let input = 0; input < 10; input++) await store.log.append({ body: decided({ input, context }) });
+    const directory = await filledLong();
+    expect(
+      await turnsDuring(async () => {
+        expect(await verifyInSlices(directory)).toMatchObject({ ok: true, records: 10 });
+      }),
+    ).toBeGreaterThanOrEqual(4);
+  });
+
+  it.each<{ readonly name: string; readonly ask: (log: Ledger) => Promise<unknown> }>([
+    { name: "a query", ask: (log) => log.tally("gate", {}) },
+    { name: "a list", ask: (log) => log.select({ limit: 1 })[Symbol.asyncIterator]().next() },
+    { name: "precedents", ask: (log) => log.neighbours({ decision_id: "gate" }, [], 20) },
+    { name: "results", ask: (log) => log.related({ session_id: "s" })[Symbol.asyncIterator]().next() },
+  ])("is indexed for $name without blocking the event loop", async ({ ask }) => {
+    const directory = await filledLong();
+    touch(directory, segmentFiles(directory)[0] ?? "");
+    const verifying = openLog(directory);
+    await verifying.log.ready();
+    await verifying.close();
+    const store = openLog(directory);
+    expect(await turnsDuring(() => ask(store.log))).toBeGreaterThanOrEqual(4);
     await store.close();
-    let turns = 0;
-    const count = (): void => {
-      turns++;
-      timer = setImmediate(count);
-    };
-    let timer = setImmediate(count);
-    expect(await verifyInSlices(directory)).toMatchObject({ ok: true, records: 10 });
-    clearImmediate(timer);
-    expect(turns).toBeGreaterThanOrEqual(4);
+  });
+
+  it("is indexed again only once, if several queries need it", async () => {
+    const directory = await filledLong();
+    rmSync(logFile(directory, "index"), { recursive: true, force: true });
+    let read = 0;
+    const store = openLog(directory, { progress: (done, total) => (read += done === total ? 1 : 0) });
+    const tallies = Array.from({ length: 5 }, () => store.log.tally("gate", {}));
+    const lists = Array.from({ length: 5 }, () => store.log.neighbours({ decision_id: "gate" }, [], 20));
+    const [first] = await Promise.all([...tallies, ...lists]);
+    expect(first).toMatchObject({ total: 10 });
+    expect(read).toBe(1);
+    await store.close();
+  });
+
+  it("is read correctly while records are appended", async () => {
+    const directory = await filledLong();
+    rmSync(logFile(directory, "index"), { recursive: true, force: true });
+    const store = openLog(directory);
+    const early = store.log.tally("gate", {});
+    const related = collect(store.log.related({ session_id: "s" }));
+    await store.log.append({ body: decided({ input: "more", session_id: "s" }) });
+    expect((await early).total).toBeGreaterThanOrEqual(10);
+    expect((await related).length).toBeLessThanOrEqual(1);
+    expect(await collect(store.log.related({ session_id: "s" }))).toHaveLength(1);
+    expect(await store.log.tally("gate", {})).toMatchObject({ total: 11 });
+    await store.close();
   });
 
   it("is verified again if the file changes later", async () => {

@@ -3,7 +3,7 @@ import type { Head } from "./head.js";
 import { readHeadFile } from "./head.js";
 import type { LogIndex, Progress } from "./index/log-index.js";
 import { matchingLocations } from "./index/matching-rows.js";
-import { LiveIndex, openIndex } from "./index/open-index.js";
+import { IndexOpener, LiveIndex } from "./index/open-index.js";
 import { DamagedIndexError } from "./index/page-sum.js";
 import { tallyByHour, tallyDecision } from "./index/tally.js";
 import { LineReader } from "./line-reader.js";
@@ -39,10 +39,11 @@ export interface OpenReader {
 export function openReader(log: string, options: ReaderOptions): OpenReader {
   const watch = watchForDamage(log, options);
   const { reportDamage, beginCheck } = watch;
-  const open = logOpener(log, { ...options, ...watch });
+  const opener = new IndexOpener(log, { progress: options.progress, beginCheck });
+  const open = logOpener(log, opener, reportDamage);
   type IndexQuery<T> = (index: LogIndex, lines: LineReader) => T;
   const queryIndex = async <T>(source: IndexSource, query: IndexQuery<T>): Promise<T> => {
-    const { index, lines } = open(source);
+    const { index, lines } = await open(source);
     try {
       return await query(index, lines);
     } finally {
@@ -60,7 +61,7 @@ export function openReader(log: string, options: ReaderOptions): OpenReader {
     }
   };
   const lines = new LineReader(log, reportDamage);
-  const liveIndex = new LiveIndex(log, { ...options, beginCheck, onReplaced: () => lines.close() });
+  const liveIndex = new LiveIndex(log, opener, () => lines.close());
   const relatedRecords = new RelatedRecords(log, { liveIndex, lines, inspect: watch.inspect });
   const reader: Reader = {
     state() {
@@ -107,18 +108,13 @@ interface OpenedLog {
 /** `the log`: an index that is built in memory and not saved. */
 type IndexSource = "saved index" | "new index" | "the log";
 
-type OpenLog = (source: IndexSource) => OpenedLog;
+type OpenLog = (source: IndexSource) => Promise<OpenedLog>;
 
-function logOpener(
-  log: string,
-  { progress, reportDamage, beginCheck }: ReaderOptions & DamageWatch,
-): OpenLog {
-  return (source) => {
-    const endCheck = beginCheck();
+function logOpener(log: string, opener: IndexOpener, reportDamage: () => void): OpenLog {
+  return async (source) => {
     const rebuild = source !== "saved index";
     const minRowsToSave = source === "the log" ? Infinity : 1;
-    const index = wrapReadErrors(log, () => openIndex(log, { progress, rebuild, minRowsToSave }));
-    endCheck(index);
+    const index = await opener.open({ rebuild, minRowsToSave }).catch(throwReadError(log));
     return { index, lines: new LineReader(log, reportDamage) };
   };
 }
@@ -138,7 +134,7 @@ async function* select(
       if (isNew(line.seq)) onUnreadable(line);
     });
   for (const source of unindexed ? (["the log"] as const) : (["saved index", "new index"] as const)) {
-    const { index, lines } = open(source);
+    const { index, lines } = await open(source);
     try {
       for (const line of selectLines(index, lines, query, reportNew)) {
         // Only after a damaged index: the lines that were returned before the damage was found.

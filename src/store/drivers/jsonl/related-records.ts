@@ -5,7 +5,7 @@ import { relatedRows, RowsWithKeys, locateLine } from "./index/matching-rows.js"
 import type { LiveIndex } from "./index/open-index.js";
 import { DamagedIndexError } from "./index/page-sum.js";
 import type { LineReader } from "./line-reader.js";
-import { throwReadError, wrapReadErrors } from "./store-errors.js";
+import { throwReadError } from "./store-errors.js";
 import type { Entity } from "../../../model/lineage.js";
 import type { LogRecord } from "../../../model/record.js";
 import type {
@@ -44,7 +44,7 @@ export class RelatedRecords {
     let taken = 0;
     let last = Infinity;
     for (const isRetry of [false, true]) {
-      const index = this.#acquire();
+      const index = await this.#acquire();
       try {
         for (const location of candidateLocations(index, key, range)) {
           const line = lines.read(location);
@@ -58,7 +58,7 @@ export class RelatedRecords {
         }
         return;
       } catch (error) {
-        this.#rebuildIfDamaged(error, isRetry);
+        await this.#rebuildIfDamaged(error, index, isRetry);
       } finally {
         this.#options.liveIndex.release(index);
       }
@@ -68,11 +68,11 @@ export class RelatedRecords {
   async neighbours(query: NeighbourQuery): Promise<readonly Neighbour[]> {
     await this.#options.inspect();
     for (const isRetry of [false, true]) {
-      const index = this.#acquire();
+      const index = await this.#acquire();
       try {
         return findNeighbours(index, this.#options.lines, query);
       } catch (error) {
-        this.#rebuildIfDamaged(error, isRetry);
+        await this.#rebuildIfDamaged(error, index, isRetry);
       } finally {
         this.#options.liveIndex.release(index);
       }
@@ -80,13 +80,13 @@ export class RelatedRecords {
     return [];
   }
 
-  #acquire(): LogIndex {
-    return wrapReadErrors(this.#log, () => this.#options.liveIndex.acquire());
+  #acquire(): Promise<LogIndex> {
+    return this.#options.liveIndex.acquire().catch(throwReadError(this.#log));
   }
 
-  #rebuildIfDamaged(error: unknown, isRetry: boolean): void {
+  async #rebuildIfDamaged(error: unknown, index: LogIndex, isRetry: boolean): Promise<void> {
     if (isRetry || !(error instanceof DamagedIndexError)) throwReadError(this.#log)(error);
-    wrapReadErrors(this.#log, () => this.#options.liveIndex.rebuild());
+    await this.#options.liveIndex.rebuild(index).catch(throwReadError(this.#log));
   }
 }
 

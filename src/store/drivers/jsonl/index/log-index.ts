@@ -15,9 +15,11 @@ import {
 } from "../../../../record/chain.js";
 import { readAt, systemFiles } from "../files.js";
 import { segmentName } from "../segments.js";
+import { runToEnd } from "../slices.js";
 
 const newline = 10;
-const chunkSize = 4 * 1024 * 1024;
+/** Takes some ten milliseconds. */
+export const chunkSize = 1024 * 1024;
 
 /** Reports progress in bytes. */
 export type Progress = (done: number, total: number) => void;
@@ -107,29 +109,54 @@ export class LogIndex {
   }
 
   /** Indexes the lines that were appended since the last time, and checks that they are as they were written. */
-  catchUp(
+  catchUp(log: string, found: readonly SegmentStats[], options: CatchUpOptions = {}): void {
+    runToEnd(this.catchUpInSlices(log, found, options));
+  }
+
+  /** Does the same, but yields after every chunk. The index must not be used before the end. */
+  *catchUpInSlices(
     log: string,
     found: readonly SegmentStats[],
     { progress, isVerified = false }: CatchUpOptions = {},
-  ): void {
-    const covered = new Map(this.#segments.map((each) => [each.first, each.bytes]));
+  ): Generator<void, void> {
+    const covered = this.#coveredBytes();
     const due = ({ first, bytes }: SegmentStats): number => bytes - (covered.get(first) ?? 0);
     const total = found.reduce((sum, segment) => sum + due(segment), 0);
     if (this.count === 0) this.first = found[0]?.first ?? 1;
     let done = 0;
+    let yieldedAt = 0;
     for (const { first, bytes } of found.filter((each) => due(each) > 0)) {
+      if (done - yieldedAt > chunkSize) {
+        yieldedAt = done;
+        yield;
+      }
       const report = (read: number): void => progress?.(done + read, total);
       const range = { from: covered.get(first) ?? 0, to: bytes, isVerified };
-      done += this.#readSegment(log, first, range, report);
+      done += yield* this.#readSegment(log, first, range, report);
     }
   }
 
-  #readSegment(log: string, first: number, range: LineRange, progress: (bytes: number) => void): number {
+  /** Returns the number of bytes that `catchUp` would read. */
+  bytesBehind(found: readonly SegmentStats[]): number {
+    const covered = this.#coveredBytes();
+    return found.reduce((sum, { first, bytes }) => sum + Math.max(0, bytes - (covered.get(first) ?? 0)), 0);
+  }
+
+  #coveredBytes(): ReadonlyMap<number, number> {
+    return new Map(this.#segments.map((each) => [each.first, each.bytes]));
+  }
+
+  *#readSegment(
+    log: string,
+    first: number,
+    range: LineRange,
+    progress: (bytes: number) => void,
+  ): Generator<void, number> {
     const { from } = range;
     const fd = openSync(`${log}/${segmentName(first)}`, "r");
     const rows_from = this.#segments.find((each) => each.first === first)?.rows_from ?? this.count;
     try {
-      const covered = this.#readLines(fd, range, progress);
+      const covered = yield* this.#readLines(fd, range, progress);
       const { mtimeMs } = fstatSync(fd);
       this.#segments = this.#segments.filter((each) => each.first !== first);
       this.#segments.push({ first, rows_from, bytes: covered, changed_at: mtimeMs });
@@ -142,7 +169,11 @@ export class LogIndex {
   }
 
   /** Indexes complete lines only: the last one may still be in progress. */
-  #readLines(fd: number, { from, to, isVerified }: LineRange, progress: (bytes: number) => void): number {
+  *#readLines(
+    fd: number,
+    { from, to, isVerified }: LineRange,
+    progress: (bytes: number) => void,
+  ): Generator<void, number> {
     let buffer = Buffer.allocUnsafe(Math.min(chunkSize, to - from));
     let filled = 0;
     let covered = from;
@@ -167,6 +198,7 @@ export class LogIndex {
       covered += start;
       if (filled === buffer.length) buffer = Buffer.concat([buffer, Buffer.allocUnsafe(buffer.length)]);
       progress(covered - from);
+      if (covered + filled < to) yield;
     }
   }
 

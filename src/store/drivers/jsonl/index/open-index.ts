@@ -9,7 +9,7 @@ import {
   hashEndingAt,
 } from "./index-state.js";
 import type { Progress } from "./log-index.js";
-import { LogIndex } from "./log-index.js";
+import { LogIndex, chunkSize } from "./log-index.js";
 import type { PostingsState } from "./postings.js";
 import { postingsFileName } from "./postings.js";
 import { DamagedIndexError } from "./page-sum.js";
@@ -18,23 +18,63 @@ import { makeDirectory } from "../../../files.js";
 import { isNotFound } from "../files.js";
 import { openLock } from "../lock.js";
 import { segmentName } from "../segments.js";
+import { runInSlices } from "../slices.js";
 
 interface OpenIndexOptions {
-  readonly progress?: Progress | undefined;
   /** Saves the index if it has at least this many new rows. */
   readonly minRowsToSave?: number;
   /** Ignores the saved index and builds a new one. */
   readonly rebuild?: boolean;
 }
 
+type IndexOptions = OpenIndexOptions & Pick<IndexOpenerOptions, "progress">;
+
 const maxAttempts = 5;
 
-/** Opens the index of a log and brings it up to date. */
-export function openIndex(log: string, options: OpenIndexOptions = {}): LogIndex {
+/**
+ * Opens the index of a log and brings it up to date, one at a time: a second query finds what the first has saved, and
+ * does not read the log again.
+ */
+export class IndexOpener {
+  readonly #log: string;
+  readonly #options: IndexOpenerOptions;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(log: string, options: IndexOpenerOptions) {
+    this.#log = log;
+    this.#options = options;
+  }
+
+  /** Reads the log in slices, so that it does not block the event loop. */
+  open(options: OpenIndexOptions): Promise<LogIndex> {
+    const opened = this.#last.then(async () => {
+      const { progress, beginCheck } = this.#options;
+      const endCheck = beginCheck();
+      const index = await openIndex(this.#log, { progress, ...options });
+      endCheck(index);
+      return index;
+    });
+    this.#last = opened.catch(() => undefined);
+    return opened;
+  }
+
+  /** Begins a check of an index that is already open; see `IndexOpenerOptions`. */
+  beginCheck(): (index: LogIndex) => void {
+    return this.#options.beginCheck();
+  }
+}
+
+interface IndexOpenerOptions {
+  readonly progress?: Progress | undefined;
+  /** Called before all segments are checked; the returned function is called after it. */
+  readonly beginCheck: () => (index: LogIndex) => void;
+}
+
+async function openIndex(log: string, options: IndexOptions): Promise<LogIndex> {
   let { rebuild = false } = options;
   for (let tries = 1; ; tries++) {
     try {
-      return openOnce(log, { ...options, rebuild });
+      return await openOnce(log, { ...options, rebuild });
     } catch (error) {
       const isDamaged = error instanceof DamagedIndexError;
       // Retries, because a segment can be pruned while it is read.
@@ -44,13 +84,13 @@ export function openIndex(log: string, options: OpenIndexOptions = {}): LogIndex
   }
 }
 
-function openOnce(
+async function openOnce(
   log: string,
-  { progress, minRowsToSave: minRows = 1, rebuild = false }: OpenIndexOptions,
-): LogIndex {
+  { progress, minRowsToSave: minRows = 1, rebuild = false }: IndexOptions,
+): Promise<LogIndex> {
   const { index, segments } = (rebuild ? undefined : openSaved(log)) ?? createIndex(log);
   try {
-    index.catchUp(log, segments, { progress });
+    await runInSlices(index.catchUpInSlices(log, segments, { progress }));
     saveIndex(index, minRows);
     return index;
   } catch (error) {
@@ -165,19 +205,15 @@ const minRowsToSave = 64;
 /** While the index is open, unsaved rows are lost only if the process dies, so it is saved less often. */
 const minRowsToSaveWhileOpen = 1024;
 
-interface LiveIndexOptions {
-  readonly progress?: Progress | undefined;
-  /** Called before all segments are checked; the returned function is called after it. */
-  readonly beginCheck: () => (index: LogIndex) => void;
-  /** Called when the index is opened again: open segment files may be outdated. */
-  readonly onReplaced: () => void;
-}
-
 /** An index that stays open between queries. Sees appends of this process at once, those of others within 50 ms. */
 export class LiveIndex {
   readonly #log: string;
-  readonly #options: LiveIndexOptions;
+  readonly #opener: IndexOpener;
+  /** Called when the index is opened again: open segment files may be outdated. */
+  readonly #onReplaced: () => void;
   #index: LogIndex | undefined;
+  #opening: Promise<void> | undefined;
+  #isClosed = false;
   /** The newest segment that the index covers. */
   #newest: { readonly first: number; readonly fd: number } | undefined;
   #checkedAt = 0;
@@ -185,9 +221,10 @@ export class LiveIndex {
   /** The number of queries that are using each index. */
   readonly #readers = new Map<LogIndex, number>();
 
-  constructor(log: string, options: LiveIndexOptions) {
+  constructor(log: string, opener: IndexOpener, onReplaced: () => void) {
     this.#log = log;
-    this.#options = options;
+    this.#opener = opener;
+    this.#onReplaced = onReplaced;
   }
 
   /** Call after this process has appended to the log (`grown`) or pruned it (`changed`). */
@@ -196,10 +233,15 @@ export class LiveIndex {
   }
 
   /** Returns the current index. It stays open, and only grows, until `release`. */
-  acquire(): LogIndex {
-    const index = this.#current();
-    this.#readers.set(index, (this.#readers.get(index) ?? 0) + 1);
-    return index;
+  async acquire(): Promise<LogIndex> {
+    for (;;) {
+      const index = this.#opening === undefined ? this.#current() : undefined;
+      if (index !== undefined) {
+        this.#readers.set(index, (this.#readers.get(index) ?? 0) + 1);
+        return index;
+      }
+      await this.#reopen({});
+    }
   }
 
   release(index: LogIndex): void {
@@ -208,15 +250,17 @@ export class LiveIndex {
     else {
       this.#readers.delete(index);
       if (index !== this.#index) index.close();
+      else if (this.#isClosed) this.#drop();
     }
   }
 
   /** Replaces a damaged index by one that is built from the log. */
-  rebuild(): void {
-    this.#replace({ rebuild: true });
+  async rebuild(damaged: LogIndex): Promise<void> {
+    if (this.#index === damaged) await this.#reopen({ rebuild: true });
   }
 
   close(): void {
+    this.#isClosed = true;
     try {
       if (this.#index !== undefined) saveIndex(this.#index, minRowsToSave);
     } catch {
@@ -225,27 +269,31 @@ export class LiveIndex {
     this.#drop();
   }
 
-  #current(): LogIndex {
-    if (this.#index === undefined || !this.#isCurrent(this.#index)) return this.#replace({});
-    return this.#index;
+  /** Returns undefined if the index must be opened again. */
+  #current(): LogIndex | undefined {
+    return this.#index !== undefined && this.#isCurrent(this.#index) ? this.#index : undefined;
   }
 
-  #replace(options: Pick<OpenIndexOptions, "rebuild">): LogIndex {
+  /** Opens the index again; queries that arrive meanwhile wait for it. */
+  #reopen(options: Pick<OpenIndexOptions, "rebuild">): Promise<void> {
+    return (this.#opening ??= this.#replace(options).finally(() => {
+      this.#opening = undefined;
+    }));
+  }
+
+  async #replace(options: Pick<OpenIndexOptions, "rebuild">): Promise<void> {
     this.#drop();
-    this.#options.onReplaced();
-    const endCheck = this.#options.beginCheck();
-    const { progress } = this.#options;
-    const index = openIndex(this.#log, { progress, minRowsToSave, ...options });
-    this.#index = index;
-    endCheck(index);
-    this.#checkedAt = stopwatch();
+    // Before the log is read: what is appended meanwhile may not be covered.
     this.#change = "none";
-    return index;
+    const index = await this.#opener.open({ minRowsToSave, ...options });
+    this.#onReplaced();
+    this.#index = index;
+    this.#checkedAt = stopwatch();
   }
 
   /**
-   * Brings the index up to date. Returns false if it no longer matches the log, or if another process saved another
-   * one.
+   * Brings the index up to date. Returns false if it no longer matches the log, if another process saved another one,
+   * or if so much was appended that it must be read in slices.
    */
   #isCurrent(index: LogIndex): boolean {
     try {
@@ -268,11 +316,12 @@ export class LiveIndex {
   }
 
   #checkAllSegments(index: LogIndex): boolean {
-    const endCheck = this.#options.beginCheck();
+    const endCheck = this.#opener.beginCheck();
     const current = statSegments(this.#log);
     const { segments, lastHash } = index;
     if (!coversSameLog(this.#log, { segments, last_hash: lastHash }, current)) return false;
-    index.catchUp(this.#log, current, { progress: this.#options.progress });
+    if (index.bytesBehind(current) > chunkSize) return false;
+    index.catchUp(this.#log, current);
     endCheck(index);
     return true;
   }
