@@ -58,6 +58,8 @@ export { assessConsistency } from "./lineage/deviations.js";
 export type { Traits as PrecedentTraits } from "./lineage/precedents.js";
 export { precedentSimilarity, precedentTraits } from "./lineage/precedents.js";
 export type {
+  AggregateFunction,
+  Answer,
   Case,
   CustomEvaluatorDefinition,
   DecisionType,
@@ -95,6 +97,7 @@ export type {
 export type { Ledger, LogLine, Prunable, Query, Shelf, Store, Tally, TimeRange } from "./model/store.js";
 export type { StoreConfiguration } from "./store/open-store.js";
 export type {
+  Aggregate,
   AuditPayload,
   Check,
   ConditionDetail,

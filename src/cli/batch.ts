@@ -7,15 +7,16 @@ import { input } from "./io.js";
 import { Progress, workText } from "./progress.js";
 import type { Composed } from "../compose.js";
 import type { DecisionRequest } from "../decide/decide.js";
+import { answersWithList, assertOutputs } from "../definition/outputs.js";
 import type { ErrorCode } from "../errors.js";
 import { DecisionError, errorDocument, fileErrorHint } from "../errors.js";
 import type { Result } from "../model/result.js";
-import { targetLine } from "../present/result-rows.js";
+import { outputLine, targetLine } from "../present/result-rows.js";
 import { auditText, plainResult } from "../present/result-view.js";
 import { resultJson } from "../record/record-json.js";
 import { oneLine } from "../text.js";
 
-export type BatchFormat = "jsonl" | "plain" | "target" | "audit";
+export type BatchFormat = "jsonl" | "plain" | "target" | "output" | "audit";
 
 /** Output is written in pieces of this size: large enough for few writes, small enough to be freed young. */
 const flushSize = 64 * 1024;
@@ -127,7 +128,7 @@ interface BatchOutput {
 /** Writes results and errors in the order of the lines. Returns the number of errors. */
 function writeResults(
   lines: readonly Line[],
-  outcomes: readonly (Result | DecisionError)[],
+  outcomes: readonly (Decided | DecisionError)[],
   { batch: { format }, warnings, io, progress, writeOut }: BatchOutput,
 ): number {
   let failed = 0;
@@ -140,7 +141,7 @@ function writeResults(
     const line = lines[index]?.number ?? 0;
     if (!(outcome instanceof DecisionError)) {
       text += formatResult(outcome, format);
-      warnings.add(line, outcome);
+      warnings.add(line, outcome.result);
       if (text.length > flushSize) flush();
       continue;
     }
@@ -287,12 +288,23 @@ function readError(file: string, error: unknown): DecisionError {
   return new DecisionError("input_invalid", message, { hint: fileErrorHint(error, file), cause: error });
 }
 
-async function decideLine(line: Line, batch: Batch, world: Composed): Promise<Result | DecisionError> {
+/** The result for a line; with `output`, whether it is printed as a list. */
+interface Decided {
+  readonly result: Result;
+  readonly isList: boolean;
+}
+
+async function decideLine(line: Line, batch: Batch, world: Composed): Promise<Decided | DecisionError> {
   try {
     if ("tooLong" in line) throw new DecisionError("input_invalid", "the line is longer than 16 MiB");
     const document = parseDocument(line.number === 1 ? stripByteOrderMark(line.text) : line.text, "the line");
     const decide = batch.follow ? world.follow : world.decide;
-    return await decide({ ...batch.request, context: batch.toContext(document) });
+    const result = await decide({ ...batch.request, context: batch.toContext(document) });
+    if (batch.format !== "output") return { result, isList: false };
+    // With `follow`, every line may end with another decision.
+    const { definition } = await world.definitions.find(result.decision_id);
+    assertOutputs(definition);
+    return { result, isList: answersWithList(definition) };
   } catch (error) {
     if (error instanceof DecisionError && !fatalCodes.has(error.code)) return error;
     throw error;
@@ -302,7 +314,7 @@ async function decideLine(line: Line, batch: Batch, world: Composed): Promise<Re
 /** Errors that end the batch: if one decision cannot be recorded, none can. */
 const fatalCodes: ReadonlySet<ErrorCode> = new Set(["store_failed", "store_busy", "log_damaged"]);
 
-function formatResult(result: Result, format: BatchFormat): string {
+function formatResult({ result, isList }: Decided, format: BatchFormat): string {
   switch (format) {
     case "jsonl":
       return `${resultJson(result)}\n`;
@@ -310,6 +322,8 @@ function formatResult(result: Result, format: BatchFormat): string {
       return `${plainResult(result)}\n`;
     case "target":
       return `${targetLine(result)}\n`;
+    case "output":
+      return `${outputLine(result, isList)}\n`;
     case "audit":
       return auditText(result);
   }

@@ -21,11 +21,13 @@ import type { Composed } from "../compose.js";
 import type { DecisionRequest } from "../decide/decide.js";
 import type { OnScope } from "../decide/request.js";
 import { labelsOf, casesOf } from "../definition/branches.js";
+import { answersWithList, assertOutputs } from "../definition/outputs.js";
 import type { Library } from "../definition/library.js";
 import { DecisionError } from "../errors.js";
+import type { Result } from "../model/result.js";
 import type { Scope } from "../model/scope.js";
 import { present } from "../present/format.js";
-import { targetLine } from "../present/result-rows.js";
+import { outputLine, targetLine } from "../present/result-rows.js";
 import { auditText, resultView } from "../present/result-view.js";
 
 interface EvaluateFlags extends DecideFlags, ProvenanceFlags {
@@ -54,7 +56,7 @@ interface DecideCommand {
 }
 
 /** Additional formats of results. */
-const resultFormats = ["target", "audit"] as const;
+const resultFormats = ["target", "output", "audit"] as const;
 
 /** Adds a command that makes decisions: evaluate, dry-run or gate. */
 export function addDecideCommand(parent: Command, io: Io, done: Done, options: DecideCommand): Command {
@@ -112,6 +114,7 @@ async function resolveDecision(
 ): Promise<string> {
   const id = command.resolve?.(argument, definitions) ?? argument;
   const { definition } = await definitions.find(id);
+  if (flags.format === "output" && flags.follow !== true) assertOutputs(definition);
   if (flags.format !== "audit" || definition.type === "scored") return id;
   throw new DecisionError(
     "usage",
@@ -143,8 +146,12 @@ async function decideOne(invocation: Invocation, io: Io): Promise<ExitCode> {
   if (flags.verbose) note(io, `decided in ${(stopwatch() - startedAt).toFixed(1)} ms`);
   if (format === "target") {
     io.out.write(`${targetLine(result)}\n`);
-    const blocking = result.guardrails.find(({ on_fail }) => on_fail === "block");
-    if (result.blocked && blocking !== undefined) warn(flags, io, `blocked: ${blocking.message}`);
+    warnIfBlocked(result, flags, io);
+  } else if (format === "output") {
+    const { definition } = await world.definitions.find(result.decision_id);
+    assertOutputs(definition);
+    io.out.write(`${outputLine(result, answersWithList(definition))}\n`);
+    warnIfBlocked(result, flags, io);
   } else if (format === "audit") io.out.write(auditText(result, 2));
   else {
     const { explain = false, verbose = false } = flags;
@@ -164,6 +171,11 @@ async function decideOne(invocation: Invocation, io: Io): Promise<ExitCode> {
   }
   warnAboutDefinitions(flags, io, world.definitions.diagnostics);
   return resultExitCode(result);
+}
+
+function warnIfBlocked(result: Result, flags: EvaluateFlags, io: Io): void {
+  const blocking = result.guardrails.find(({ on_fail }) => on_fail === "block");
+  if (result.blocked && blocking !== undefined) warn(flags, io, `blocked: ${blocking.message}`);
 }
 
 function readFeedback({ feedback }: EvaluateFlags, io: Io): { readonly feedback?: unknown } {
@@ -223,9 +235,10 @@ async function decideMany(invocation: Invocation, io: Io): Promise<ExitCode> {
 /** Returns JSON Lines on a terminal too: a table needs all rows before it can print one. */
 function batchFormat(flags: EvaluateFlags, io: Io): BatchFormat {
   const format = formatFor(flags, io, { answer: "many", more: resultFormats });
-  if (format === "target" || format === "audit" || format === "plain" || format === "jsonl") return format;
+  if (format === "target" || format === "output" || format === "audit") return format;
+  if (format === "plain" || format === "jsonl") return format;
   if (format === "json" || flags.format === undefined) return "jsonl";
   throw new DecisionError("usage", `--inputs cannot be printed as \`${format}\``, {
-    hint: "use jsonl, plain, target or audit",
+    hint: "use jsonl, plain, target, output or audit",
   });
 }

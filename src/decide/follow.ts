@@ -55,7 +55,7 @@ async function step(request: DecisionRequest, { path, world, walk, onDecided }: 
   assertNoCycle(chain);
   const result = await decide(request, world);
   onDecided(result);
-  const { decision_id, record_id, type, selected_targets, selected_labels } = result;
+  const { decision_id, record_id, type, selected_targets, selected_labels, outputs } = result;
   const parent = request.parent_record_id;
   walk.steps.push({
     decision_id,
@@ -64,6 +64,7 @@ async function step(request: DecisionRequest, { path, world, walk, onDecided }: 
     type,
     selected_targets,
     selected_labels,
+    ...(outputs !== undefined && { outputs }),
   });
   const next = selected_targets.filter((target) => isDecision(target, world));
   const isEnd = next.length < selected_targets.length || next.length === 0;

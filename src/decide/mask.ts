@@ -1,6 +1,7 @@
+import { maskedPathTest } from "../definition/definition-reads.js";
 import { DecisionError } from "../errors.js";
 import type { Evaluated, Prepared, Outcome } from "../evaluate/evaluate.js";
-import { inputOf, maskedPathTest } from "../evaluate/evaluate.js";
+import { inputOf } from "../evaluate/evaluate.js";
 import type { PolicyFacts } from "../evaluate/policy/policy-facts.js";
 import { policyFacts } from "../evaluate/policy/policy-facts.js";
 import { mergeParams } from "../evaluate/policy/policy-outcome.js";

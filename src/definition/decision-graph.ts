@@ -1,6 +1,7 @@
 import type { Drawing, DrawnEdge, DrawnNode } from "../model/drawing.js";
 import type { Definition, GateDefinition, PolicyDefinition, Target } from "../model/definition.js";
-import { branchesOf } from "./branches.js";
+import { branchesOf, possibleOutcomes } from "./branches.js";
+import { isRouting } from "./decision-types.js";
 import { uniqueFetches } from "./fetches.js";
 import { gateKeyText } from "./gate-key.js";
 import { toolsOf } from "./tool-match.js";
@@ -14,7 +15,7 @@ interface GraphInput {
 }
 
 /**
- * Builds the graph of decisions, targets, endpoints, tools and actions. With `from`, it contains only what these
+ * Builds the graph of decisions, targets, outputs, endpoints, tools and actions. With `from`, it contains only what these
  * lead to.
  */
 export function buildDecisionGraph(decisions: GraphInput, from?: readonly string[]): Drawing {
@@ -57,18 +58,31 @@ const edgesFrom = (definition: Definition): readonly DrawnEdge[] => [
 function edgesOfType(definition: Definition): readonly DrawnEdge[] {
   if (definition.type === "policy") return policyEdges(definition);
   if (definition.type === "gate") return gateEdges(definition);
-  return branchesOf(definition).map(({ label, target }) => ({
+  const routes = branchesOf(definition).map(({ label, target }) => ({
     from: definition.id,
     to: target,
     label,
     kind: "leads_to",
   }));
+  return [...routes, ...answerEdges(definition)];
 }
 
-/** Tools, actions and endpoints may have the same names, so their kind is part of their id. */
+/** One edge for all branches that end with an output: they lead nowhere else. */
+function answerEdges(definition: Definition): readonly DrawnEdge[] {
+  if (!isRouting(definition)) return [];
+  const labels = possibleOutcomes(definition).flatMap(({ label, target }) => (target === null ? label : []));
+  if (labels.length === 0) return [];
+  const label = labels.length > maxListedLabels ? `${labels.length} branches` : labels.join(", ");
+  return [{ from: definition.id, to: outputPrefix + definition.id, label, kind: "answers" }];
+}
+
+const maxListedLabels = 4;
+
+/** Tools, actions, endpoints and outputs may have the same names, so their kind is part of their id. */
 const endpointPrefix = "endpoint:";
 const toolPrefix = "tool:";
 const actionPrefix = "action:";
+const outputPrefix = "output:";
 
 function fetchEdges(definition: Definition): readonly DrawnEdge[] {
   const edges = uniqueFetches(definition).map(({ endpoint, into }) => ({
@@ -139,6 +153,7 @@ function nodesOf(
 function kindFromId(id: string): string {
   if (id.startsWith(toolPrefix)) return "tool";
   if (id.startsWith(endpointPrefix)) return "endpoint";
+  if (id.startsWith(outputPrefix)) return "output";
   return id.startsWith(actionPrefix) ? "action" : "target";
 }
 

@@ -2,12 +2,13 @@ import { isRouting } from "./decision-types.js";
 import { casesOf } from "./branches.js";
 import { outputsOf } from "./outputs.js";
 import { compileDocument } from "../expression/document-template.js";
+import type { Template } from "../expression/template.js";
 import { compileCondition, compileInput } from "../expression/template.js";
 import type { Definition } from "../model/definition.js";
 
 /** Returns the paths that the input, the conditions and the outputs of a definition read. Masked outputs read nothing. */
 export function definitionReads(definition: Definition, masks: readonly string[] = []): readonly string[] {
-  const isMasked = (path: string): boolean => readsMasked(path, masks);
+  const isMasked = maskedPathTest(inputTemplate(definition), masks);
   const outputs = outputsOf(definition).flatMap(
     ({ output }) =>
       compileDocument(output, ({ reads }) => (reads.some(isMasked) ? maskMarker : undefined)).reads,
@@ -22,6 +23,10 @@ export function definitionReads(definition: Definition, masks: readonly string[]
 export function isInputMasked(definition: Definition, pointers: readonly string[]): boolean {
   return pointers.length > 0 && inputReads(definition).some((path) => readsMasked(path, pointers));
 }
+
+/** Returns the compiled input of a definition, if it has one. */
+export const inputTemplate = ({ input }: Definition): Template | undefined =>
+  input === undefined ? undefined : compileInput(input);
 
 const inputReads = ({ input }: Definition): readonly string[] =>
   input === undefined ? ["context"] : compileInput(input).reads;
@@ -49,6 +54,21 @@ export function readsMasked(path: string, pointers: readonly string[]): boolean 
     return pathsOverlap(steps, masked) || (steps[0] === "context" && pathsOverlap(steps.slice(1), masked));
   });
 }
+
+/** Returns the paths behind a path: `input` stands for what its own expression reads. */
+function pathsBehindInput(path: string, input: Template | undefined): readonly string[] {
+  const [root, ...rest] = path.split(".");
+  if (root !== "input") return [path];
+  if (input === undefined) return [["context", ...rest].join(".")];
+  if (input.tree?.kind === "path") return [[...input.tree.segments, ...rest].join(".")];
+  return input.reads;
+}
+
+/** Returns whether a path of an expression may refer to a masked value. */
+export const maskedPathTest =
+  (input: Template | undefined, masks: readonly string[]) =>
+  (path: string): boolean =>
+    masks.length > 0 && pathsBehindInput(path, input).some((each) => readsMasked(each, masks));
 
 /** Whether one of the paths may refer to a value at one of the pointers; `input` may, whatever it reads. */
 export const mayReadAny = (paths: readonly string[], pointers: readonly string[]): boolean =>

@@ -32,6 +32,9 @@ interface LocatedFetchCondition {
   readonly path: Path;
 }
 
+/** The keys of evaluators and rules whose values are never conditions. */
+const withoutConditions: readonly string[] = ["then", "static", "metadata"];
+
 /** Finds the conditions that fetch data, at any depth; the rest may be invalid. */
 export function findFetchConditions(written: unknown, path: Path): readonly LocatedFetchCondition[] {
   if (typeof written !== "object" || written === null) return [];
@@ -41,7 +44,9 @@ export function findFetchConditions(written: unknown, path: Path): readonly Loca
       ? [{ fetch: value, path: [...path, "value"] }]
       : [];
   return Object.entries(written).flatMap(([key, each]) =>
-    findFetchConditions(each, [...path, Array.isArray(written) ? Number(key) : key]),
+    withoutConditions.includes(key)
+      ? []
+      : findFetchConditions(each, [...path, Array.isArray(written) ? Number(key) : key]),
   );
 }
 

@@ -1,3 +1,4 @@
+import { DecisionError } from "../errors.js";
 import type { Definition } from "../model/definition.js";
 import type { Json } from "../model/json.js";
 import { casesOf } from "./branches.js";
@@ -47,6 +48,21 @@ export function selectsSeveral(definition: Definition): boolean {
   if (definition.type !== "rule_table") return false;
   const { hit_policy: policy = "first" } = definition;
   return policy === "collect" || policy === "rule_order" || policy === "output_order";
+}
+
+/** Whether `--format output` prints a list, even of one output. */
+export const answersWithList = (definition: Definition): boolean =>
+  selectsSeveral(definition) && !(definition.type === "rule_table" && definition.aggregate !== undefined);
+
+/** Throws if a definition declares no output. */
+export function assertOutputs(definition: Definition): void {
+  if (declaresOutputs(definition)) return;
+  throw new DecisionError("usage", `\`${definition.id}\` declares no output`, {
+    hint:
+      definition.type === "policy"
+        ? "`policy` decisions have no outputs; use --format target or json"
+        : "add `output` to its branches, or use --format target",
+  });
 }
 
 /** Whether an output is the same for every input: none of its texts contains an expression. */

@@ -28,6 +28,7 @@ import { allFetches } from "./fetches.js";
 import { checkGate } from "./checks/check-gate.js";
 import { checkGuardrail, checkOwnGuardrails } from "./checks/check-guardrails.js";
 import { checkLabels } from "./checks/check-names.js";
+import { checkOutputs } from "./checks/check-outputs.js";
 import { checkPolicies } from "./checks/check-policies.js";
 import type { Finding } from "./diagnostics.js";
 import { diagnosticAt, locateFinding } from "./diagnostics.js";
@@ -219,7 +220,12 @@ function referencedEndpoints(definition: Definition, source: SourceDocument): re
 
 /** Checks a definition that fits the schema; paths are relative to the definition. */
 export function checkDefinition(definition: Definition): readonly Finding[] {
-  return [...checkByType(definition), ...checkOwnGuardrails(definition), ...checkFetches(definition)];
+  return [
+    ...checkByType(definition),
+    ...checkOutputs(definition),
+    ...checkOwnGuardrails(definition),
+    ...checkFetches(definition),
+  ];
 }
 
 function checkByType(definition: Definition): readonly Finding[] {

@@ -1,4 +1,3 @@
-import { readsMasked } from "../definition/definition-reads.js";
 import { DecisionError } from "../errors.js";
 import { Failure } from "../expression/failure.js";
 import type { Template } from "../expression/template.js";
@@ -113,21 +112,6 @@ export function inputOf({ input }: Prepared, scope: Scope, fallback: Json = null
   const value = input === undefined ? scope.context : input.evaluate(scope);
   return value instanceof Failure ? fallback : value;
 }
-
-/** Returns the paths behind a path: `input` stands for what its own expression reads. */
-export function pathsBehindInput(path: string, input: Template | undefined): readonly string[] {
-  const [root, ...rest] = path.split(".");
-  if (root !== "input") return [path];
-  if (input === undefined) return [["context", ...rest].join(".")];
-  if (input.tree?.kind === "path") return [[...input.tree.segments, ...rest].join(".")];
-  return input.reads;
-}
-
-/** Returns whether a path of an expression may refer to a masked value. */
-export const maskedPathTest =
-  (input: Template | undefined, masks: readonly string[]) =>
-  (path: string): boolean =>
-    masks.length > 0 && pathsBehindInput(path, input).some((each) => readsMasked(each, masks));
 
 /** Returns all paths that an answer depends on; `input` is replaced by the paths that its expression reads. */
 export function readsWithInput(input: Template | undefined, paths: readonly string[]): readonly string[] {

@@ -109,9 +109,7 @@ export function aggregateOutputs(
   if (branches.some(({ output }) => output?.isMasked)) return maskMarker;
   const numbers = values.map((value, index) => {
     if (typeof value === "number") return value;
-    const label = branches[index]?.label ?? "";
-    const message = `\`aggregate: ${combine}\` needs numbers, and the output of \`${label}\` is ${typeName(value)}`;
-    throw outputError(id, message, label);
+    throw notANumber(value, branches[index]?.label ?? "", id);
   });
   switch (combine) {
     case "min":
@@ -125,6 +123,19 @@ export function aggregateOutputs(
     }
   }
 }
+
+/** Returns the value of a table in which no rule matched: the output of the default, a number or null. */
+export function defaultAggregate({ label, output }: LabelledOutput, value: Json, id: string): Json {
+  if (value === null || typeof value === "number" || output?.isMasked) return value;
+  throw notANumber(value, label, id);
+}
+
+const notANumber = (value: Json, label: string, id: string): DecisionError =>
+  outputError(
+    id,
+    `the output of \`${label}\` must be a number to be aggregated, and is ${typeName(value)}`,
+    label,
+  );
 
 /** Adds numbers as they are written in decimal, as DMN does: 0.1 and 0.2 are 0.3, in any order. */
 export function decimalSum(numbers: readonly number[]): number | Failure {

@@ -1,11 +1,12 @@
 import type { Branch, Router, RouterParts, ErroredBranch, Selection } from "./branch.js";
 import { toConditionDetail, evaluateBranch, prepareBranches, prepareDefault, noneMatched } from "./branch.js";
 import type { Evaluated, PreparedType, EvaluatedWithErrors } from "./evaluate.js";
-import { maskedPathTest, readsWithInput } from "./evaluate.js";
+import { readsWithInput } from "./evaluate.js";
 import type { PreparedOutput } from "./outputs.js";
-import { aggregateOutputs, outputValue, prepareOutput } from "./outputs.js";
+import { aggregateOutputs, defaultAggregate, outputValue, prepareOutput } from "./outputs.js";
 import { prepareRuleTable } from "./rule-table.js";
 import { prepareWeighted } from "./weighted.js";
+import { maskedPathTest } from "../definition/definition-reads.js";
 import { declaresOutputs } from "../definition/outputs.js";
 import { Failure } from "../expression/failure.js";
 import type { Template } from "../expression/template.js";
@@ -121,7 +122,9 @@ function outputsFor(
   if (definition.type !== "rule_table" || definition.aggregate === undefined) return { outputs: values };
   const isDefault = branches[0] === fallback;
   const combine = definition.aggregate;
-  const value = isDefault ? (values[0] ?? null) : aggregateOutputs(combine, branches, { values, id });
+  const value = isDefault
+    ? defaultAggregate(fallback, values[0] ?? null, id)
+    : aggregateOutputs(combine, branches, { values, id });
   return { outputs: [value], aggregate: { function: combine, value, of: isDefault ? [] : values } };
 }
 

@@ -131,7 +131,7 @@ export function proposalOf(record: LogRecord): Proposal | null {
 
 const textOrNull = (value: unknown): string | null => (typeof value === "string" ? value : null);
 
-/** One label may have several targets, and labels may have none. */
+/** One label may have several targets, and labels may have none: where only some have one, the record does not say which. */
 function pairLabelsWithTargets(labels: readonly string[], targets: readonly string[]): readonly Branch[] {
   if (targets.length === 0) return labels.map((label) => ({ label, target: null }));
   const common = labels.length === 0 ? null : labels.join(", ");

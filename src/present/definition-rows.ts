@@ -13,6 +13,7 @@ import type {
   ScoredDefinition,
   ScoredRule,
 } from "../model/definition.js";
+import type { Json } from "../model/json.js";
 import type { Column } from "./grid.js";
 import { oneLine } from "../text.js";
 
@@ -53,11 +54,16 @@ function routingRows(definition: RoutingDefinition): DefinitionRows {
   const labels = labelsOf(cases);
   const isTable = definition.type === "rule_table";
   const isWeighted = definition.type === "weighted";
+  const { aggregate, output_values: values } = isTable ? definition : {};
+  const { target, output } = definition.default;
+  const hasTargets = [definition.default, ...cases].some((each) => each.target !== undefined);
+  const hasOutputs = cases.some((each) => each.output !== undefined);
   return {
     columns: [
       fixed("label"),
       flexible(isWeighted ? "weight" : "condition"),
-      fixed("target"),
+      ...(hasTargets ? [fixed("target")] : []),
+      ...(hasOutputs ? [flexible("output")] : []),
       ...(isTable ? [fixed("priority")] : []),
     ],
     rows: cases.map((each, index) => {
@@ -66,16 +72,26 @@ function routingRows(definition: RoutingDefinition): DefinitionRows {
       return [
         labels[index] ?? "",
         second,
-        each.target ?? "",
+        ...(hasTargets ? [each.target ?? ""] : []),
+        ...(hasOutputs ? [outputText(each.output)] : []),
         ...(isTable ? [String(each.priority ?? 0)] : []),
       ];
     }),
     fields: [
       ["salt", definition.type === "weighted" ? definition.salt : undefined],
-      ["default", definition.default.target],
+      ["aggregate", aggregate],
+      ["order", values?.map(outputText).join(", ")],
+      [
+        "default",
+        [target ?? [], output === undefined ? [] : `output ${outputText(output)}`].flat().join(", "),
+      ],
     ],
   };
 }
+
+/** Formats an output as a definition has it: text as it is, other values as JSON; nothing without one. */
+const outputText = (output: Json | undefined): string =>
+  output === undefined ? "" : typeof output === "string" ? output : JSON.stringify(output);
 
 function scoredRows({ evaluators, scoring, targets = {} }: ScoredDefinition): DefinitionRows {
   const { strategy, ...parameters } = scoring ?? { strategy: "weighted_average" as const };
@@ -98,7 +114,8 @@ function evaluatorRows(evaluator: EvaluatorDefinition): readonly (readonly strin
   return evaluator.rules.map((rule) => [name, rule.id, conditionText(rule), voteText(rule.then)]);
 }
 
-const voteText = ({ decision, weight = 1 }: ScoredRule["then"]): string => `${decision} ${weight}`;
+const voteText = ({ decision, weight = 1, output }: ScoredRule["then"]): string =>
+  `${decision} ${weight}${output === undefined ? "" : `, output ${outputText(output)}`}`;
 
 function conditionText({ if: condition, when = "" }: ScoredRule): string {
   if (condition === undefined) return when;
@@ -168,15 +185,24 @@ function limitTexts({ max_calls: calls, max_sum: sum }: Limits): readonly string
 function gateRows(definition: GateDefinition): DefinitionRows {
   const { action, rules, computed = {} } = definition;
   const limits = limitTexts(definition);
+  const hasOutputs = rules.some(({ output }) => output !== undefined);
   const expressions = Object.entries(computed).map(([name, expression]) => `${name} = ${expression}`);
   return {
-    columns: [fixed("rule"), fixed("tier"), fixed("severity"), flexible("when"), fixed("status")],
+    columns: [
+      fixed("rule"),
+      fixed("tier"),
+      fixed("severity"),
+      flexible("when"),
+      fixed("status"),
+      ...(hasOutputs ? [flexible("output")] : []),
+    ],
     rows: rules
       .toSorted((a, b) => b.severity - a.severity)
-      .map(({ id, tier, severity, applies_when, when, status, suppresses = [] }) => {
+      .map(({ id, tier, severity, applies_when, when, status, suppresses = [], output }) => {
         const precondition = applies_when === undefined ? "" : ` (if ${applies_when})`;
         const suppressed = suppresses.length === 0 ? "" : `; suppresses ${suppresses.join(", ")}`;
-        return [id, tier, String(severity), `${when}${precondition}${suppressed}`, status];
+        const cells = [id, tier, String(severity), `${when}${precondition}${suppressed}`, status];
+        return hasOutputs ? [...cells, outputText(output)] : cells;
       }),
     fields: [
       ["action", gateKeyText(action)],

@@ -112,6 +112,7 @@ const shapes: Readonly<Record<string, Shape>> = {
   override: "hexagon",
   action: "rounded",
   endpoint: "rounded",
+  output: "rounded",
   result: "rounded",
 };
 

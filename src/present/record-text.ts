@@ -40,14 +40,24 @@ export function answerOf(record: LogRecord): string {
   const targets = record.selected_targets.join(" ");
   const labels = record.selected_labels.join(", ");
   if (record.blocked && labels === "") return "blocked";
-  if (targets === "" || targets === labels) return labels;
-  return `${targets} (${labels})`;
+  const branch = targets === "" || targets === labels ? labels : `${targets} (${labels})`;
+  return branch + outputsSuffix(record);
+}
+
+const maxOutputLength = 40;
+
+/** Returns the outputs of a record, shortened. A damaged record may contain anything. */
+function outputsSuffix({ outputs = [] }: DecisionRecord): string {
+  if (!Array.isArray(outputs) || outputs.every((output) => output === null)) return "";
+  const text = outputs.map((output: Json) => JSON.stringify(output)).join(", ");
+  return `: ${text.length > maxOutputLength ? `${text.slice(0, maxOutputLength - 1)}…` : text}`;
 }
 
 /** Returns the answer without its label, unless it is the default. */
 export function targetOf(record: LogRecord): string {
   if (record.kind !== "decision" || isDefaultRoute(record)) return answerOf(record);
-  return record.selected_targets.join(" ") || answerOf(record);
+  const targets = record.selected_targets.join(" ");
+  return targets === "" ? answerOf(record) : targets + outputsSuffix(record);
 }
 
 /** Returns the decision, tool or observer of a record. */

@@ -1,5 +1,6 @@
 import { nothingToOverride } from "../evaluate/policy/policy-outcome.js";
 import { isObject } from "../expression/equal.js";
+import type { Json } from "../model/json.js";
 import type { Precedent } from "../model/lineage.js";
 import type {
   Check,
@@ -29,6 +30,22 @@ export function targetLine(
   return (targets.length > 0 ? targets : labels).join(" ").replaceAll(/\s*[\n\r]\s*/g, " ");
 }
 
+/**
+ * Returns the output on one line, or the list of outputs of a table that selects several rules; nothing for a blocked
+ * result. Text stays as it is; other values are JSON, as is text with line breaks or other control characters.
+ */
+export function outputLine(
+  { outputs = [], blocked }: Pick<Result, "outputs" | "blocked">,
+  isList: boolean,
+): string {
+  const [output] = outputs;
+  if (blocked && output === undefined) return "";
+  return isList ? JSON.stringify(outputs) : plainOutput(output ?? null);
+}
+
+const plainOutput = (output: Json): string =>
+  typeof output === "string" && !/[\p{Cc}\u2028\u2029]/u.test(output) ? output : JSON.stringify(output);
+
 /** Returns the answer for people: a blocked result has no target. */
 export const answerText = (result: Result): string =>
   result.blocked && result.selected_labels.length === 0 ? "blocked" : oneLine(targetLine(result));
@@ -54,7 +71,7 @@ export function answerDetail(result: Result): string {
     case "weighted":
     case "rule_table": {
       const { selected_labels: labels, selected_targets: targets } = result;
-      const isNamed = labels.some((label, index) => label !== targets[index]);
+      const isNamed = targets.length > 0 && labels.some((label, index) => label !== targets[index]);
       return isNamed ? oneLine(labels.join(", ")) : "";
     }
   }
@@ -80,9 +97,25 @@ export function answerColour(result: Result): Colour {
 
 /** Returns the rows of the result's type and of its failed guardrails. */
 export const resultRows = (result: Result): readonly ResultRow[] => [
+  ...outputRows(result),
   ...typeRows(result),
   ...guardrailRows(result),
 ];
+
+/** Returns a row for each output; of several, with their labels. */
+function outputRows({ outputs = [], aggregate, selected_labels: labels }: Result): readonly ResultRow[] {
+  if (aggregate !== undefined) {
+    const { function: combine, value, of } = aggregate;
+    const from =
+      of.length === 0 ? "" : ` (${combine} of ${of.map((each) => JSON.stringify(each)).join(", ")})`;
+    return [{ name: "output", text: `${JSON.stringify(value)}${from}` }];
+  }
+  const isNamed = outputs.length > 1;
+  return outputs.map((output, index) => ({
+    name: "output",
+    text: `${isNamed ? `${labels[index] ?? ""}: ` : ""}${JSON.stringify(output)}`,
+  }));
+}
 
 /** Returns failed guardrails: blocking ones first, then escalating ones. */
 function failedChecks({ guardrails }: Result): readonly Check[] {
@@ -105,17 +138,21 @@ function guardrailRows(result: Result): readonly ResultRow[] {
 function proposalText({
   proposed_targets: targets,
   proposed_labels: labels = [],
+  proposed_outputs: outputs = [],
   proposed_outcome: outcome,
   proposed_status: status,
 }: Result): string | undefined {
   if (targets === undefined) return undefined;
+  const answered = outputs.every((output) => output === null)
+    ? ""
+    : `, output ${outputs.map((output) => JSON.stringify(output)).join(", ")}`;
   const proposal = [
     ...targets,
     ...(outcome === undefined ? [] : [outcome]),
     ...(status === undefined ? [] : [status]),
   ];
-  if (proposal.length === 0) return labels.join(", ");
-  return `${proposal.join(" ")}${labels.length === 0 ? "" : ` (${labels.join(", ")})`}`;
+  if (proposal.length === 0) return labels.join(", ") + answered;
+  return `${proposal.join(" ")}${labels.length === 0 ? "" : ` (${labels.join(", ")})`}${answered}`;
 }
 
 function typeRows(result: Result): readonly ResultRow[] {
@@ -206,7 +243,7 @@ function workFrameRows({ work_frame: frame, decision_metadata: metadata }: GateR
     ["allowed", frame.allowed_actions.join(", ")],
     ["forbidden", frame.forbidden_actions.join(", ")],
     ["evidence", frame.missing_evidence.map((each) => `${each} is missing`).join(", ")],
-    ["output", frame.required_output === null ? null : JSON.stringify(frame.required_output)],
+    ["required", frame.required_output === null ? null : JSON.stringify(frame.required_output)],
     ["rule", aggregation.deciding_rules.join(", ")],
     ...limits.map(({ expression, result }) => ["limit", `${expression}: ${String(result)}`] as const),
     ...suppressed.map(({ rule, by }) => ["overruled", `${rule}, suppressed by ${by}`] as const),

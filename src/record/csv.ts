@@ -28,6 +28,7 @@ export const csvColumns = [
   "deterministic_hash",
   "hash",
   "caller",
+  "outputs",
 ] as const;
 
 export const csvHeader = `${csvColumns.join(",")}\r\n`;
@@ -42,7 +43,7 @@ export function csvLine(record: LogRecord, escape: (text: string) => string = (t
 function cell(column: (typeof csvColumns)[number], value: Json | undefined): string {
   if (value === undefined) return "";
   // JSON starts with a quote, a bracket, a digit or the minus of a number, never with a formula.
-  if (column === "input_value") return JSON.stringify(value);
+  if (column === "input_value" || column === "outputs") return JSON.stringify(value);
   if (Array.isArray(value)) return escapeFormula(value.map(textOf).join("; "));
   return typeof value === "string" ? escapeFormula(value) : textOf(value);
 }

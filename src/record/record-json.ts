@@ -145,7 +145,7 @@ export function resultJson(result: Result): string {
   );
 }
 
-function outputsJson({ outputs, aggregate }: Result): string {
+function outputsJson({ outputs, aggregate }: Partial<Pick<Result, "outputs" | "aggregate">>): string {
   if (outputs === undefined) return "";
   const combined = aggregate === undefined ? "" : `,"aggregate":${JSON.stringify(aggregate)}`;
   return `,"outputs":${JSON.stringify(outputs)}${combined}`;
@@ -154,14 +154,14 @@ function outputsJson({ outputs, aggregate }: Result): string {
 /** The part of a gate's result that `POST /decide` answers with. */
 export type GateAnswer = Pick<
   GateResult,
-  "status" | "work_frame" | "decision_metadata" | "because" | "warnings" | "record_id"
+  "status" | "work_frame" | "decision_metadata" | "because" | "warnings" | "outputs" | "record_id"
 >;
 
 /** Returns the same text as `JSON.stringify(answer)`. */
 export function gateAnswerJson(answer: GateAnswer): string {
   const { because, warnings, record_id } = answer;
   const reasons = `,"because":${textListJson(because)},"warnings":${textListJson(warnings)}`;
-  const fields = gateJson(answer).slice(1) + reasons;
+  const fields = gateJson(answer).slice(1) + reasons + outputsJson(answer);
   return record_id === undefined ? `{${fields}}` : `{${fields},"record_id":"${record_id}"}`;
 }
 

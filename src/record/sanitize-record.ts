@@ -21,6 +21,7 @@ import type {
 } from "../model/lineage.js";
 import type { DecisionRecord } from "../model/record.js";
 import type {
+  Aggregate,
   Check,
   ConditionDetail,
   ConditionTrace,
@@ -85,12 +86,21 @@ const textFields: readonly string[] = [
 ];
 
 const textListFields: readonly string[] = ["proposed_targets", "proposed_labels"];
+const listFields: readonly string[] = ["outputs", "proposed_outputs"];
+
+const isAggregate = hasShape<Aggregate>({
+  function: isText,
+  value: (value) => value !== undefined,
+  of: Array.isArray,
+});
 
 /** Removes malformed optional fields. */
 function withoutMalformedFields(record: DecisionRecord): DecisionRecord {
   const isMalformed = ([name, value]: readonly [string, unknown]): boolean =>
     (textFields.includes(name) && !isText(value)) ||
     (textListFields.includes(name) && !isTextList(value)) ||
+    (listFields.includes(name) && !Array.isArray(value)) ||
+    (name === "aggregate" && !isAggregate(value)) ||
     (name === "rules_total" && !Number.isSafeInteger(value));
   const entries = Object.entries(record);
   return entries.some(isMalformed)

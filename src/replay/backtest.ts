@@ -1,3 +1,4 @@
+import { canonicalJson } from "../digest/canonical-json.js";
 import { DecisionError } from "../errors.js";
 import type { DecisionRecord } from "../model/record.js";
 import type { Query, Store } from "../model/store.js";
@@ -97,8 +98,9 @@ class BacktestCollector implements DecisionVisitor {
       const again = reevaluate(line, this.#definition, madeWith);
       if ("notReplayable" in again) return again;
       const { evaluated, blocked, escalated } = again.guarded;
-      const { selected_labels, selected_targets } = evaluated;
-      return { selected_labels, selected_targets, blocked, escalated };
+      const { selected_labels, selected_targets, outputs } = evaluated;
+      const answer = { selected_labels, selected_targets, blocked, escalated };
+      return outputs === undefined ? answer : { ...answer, outputs };
     } catch (error) {
       if (!(error instanceof DecisionError)) throw error;
       return { error: error.message };
@@ -146,23 +148,24 @@ export type BacktestOutcome = RecordedOutcome | { readonly error: string };
 
 export type RecordedOutcome = Pick<
   DecisionRecord,
-  "selected_labels" | "selected_targets" | "blocked" | "escalated"
+  "selected_labels" | "selected_targets" | "outputs" | "blocked" | "escalated"
 >;
 
 const isSameOutcome = (a: RecordedOutcome, b: RecordedOutcome): boolean =>
   areEqualLists(a.selected_labels, b.selected_labels) &&
   areEqualLists(a.selected_targets, b.selected_targets) &&
+  outputsText(a) === outputsText(b) &&
   a.blocked === b.blocked &&
   a.escalated === b.escalated;
 
-/** Names both sides of a change by their labels; adds targets, or the guardrails' verdict, where the labels are equal. */
+/** Names both sides of a change by their labels; adds what differs where the labels are equal: targets, outputs or the guardrails' verdict. */
 export function transitionText(
   from: RecordedOutcome,
   to: BacktestOutcome,
 ): { readonly from: string; readonly to: string } {
   const [before, after] = [labelsText(from), labelsText(to)];
   if (before !== after || "error" in to) return { from: before, to: after };
-  const detailText = targetsText(from) === targetsText(to) ? guardText : targetsText;
+  const detailText = [targetsText, outputsText].find((text) => text(from) !== text(to)) ?? guardText;
   return { from: `${before} (${detailText(from)})`, to: `${after} (${detailText(to)})` };
 }
 
@@ -174,6 +177,12 @@ function labelsText(outcome: BacktestOutcome): string {
 
 const targetsText = ({ selected_targets: targets }: RecordedOutcome): string =>
   targets.length === 0 ? "no target" : targets.join(" ");
+
+/** A definition that declares no output answers like one whose branches have none. */
+const outputsText = ({ outputs = [] }: RecordedOutcome): string =>
+  outputs.every((output) => output === null)
+    ? "no output"
+    : outputs.map((output) => canonicalJson(output)).join(", ");
 
 function guardText({ blocked, escalated }: RecordedOutcome): string {
   if (blocked) return "blocked";

@@ -1,3 +1,4 @@
+import { canonicalJson } from "../digest/canonical-json.js";
 import { DecisionError } from "../errors.js";
 import type { Outcome } from "../evaluate/evaluate.js";
 import type { Guarded } from "../guard/guard.js";
@@ -82,9 +83,7 @@ function toMismatch(expected: ComparedFields, actual: ComparedFields): ReplayMis
   const names = new Set([...Object.keys(expected), ...Object.keys(actual)]);
   const differences = [...names].flatMap((what) => {
     const [before, after] = [expected[what] ?? null, actual[what] ?? null];
-    return JSON.stringify(before) === JSON.stringify(after)
-      ? []
-      : [{ what, expected: before, actual: after }];
+    return canonicalJson(before) === canonicalJson(after) ? [] : [{ what, expected: before, actual: after }];
   });
   return { status: "mismatched", expected, actual, differences };
 }
@@ -104,6 +103,7 @@ function matchesRecord(record: DecisionRecord, { guarded, hash }: ReplayedAnswer
     record.escalated === escalated &&
     areEqualLists(record.selected_labels, evaluated.selected_labels) &&
     areEqualLists(record.selected_targets, evaluated.selected_targets) &&
+    areEqualOutputs(record.outputs, evaluated.outputs) &&
     matchesOutcome(record, evaluated.outcome)
   );
 }
@@ -134,16 +134,32 @@ export function areEqualLists(a: readonly string[], b: readonly string[]): boole
   return true;
 }
 
+/** Compares as canonical JSON: a stored definition may have its keys in another order. */
+const areEqualOutputs = (a: readonly Json[] | undefined, b: readonly Json[] | undefined): boolean =>
+  a === undefined || b === undefined ? a === b : canonicalJson(a) === canonicalJson(b);
+
 function expectedFields(record: DecisionRecord): ComparedFields {
-  const { selected_labels, selected_targets, blocked, escalated, deterministic_hash } = record;
-  const compared: ComparedFields = { labels: selected_labels, targets: selected_targets, blocked, escalated };
+  const { selected_labels, selected_targets, outputs, blocked, escalated, deterministic_hash } = record;
+  const compared: ComparedFields = {
+    labels: selected_labels,
+    targets: selected_targets,
+    ...(outputs !== undefined && { outputs }),
+    blocked,
+    escalated,
+  };
   return { ...outcomeFields(record), ...compared, deterministic_hash };
 }
 
 function actualFields({ guarded, hash }: ReplayedAnswer): ComparedFields {
   const { evaluated, blocked, escalated } = guarded;
-  const { selected_labels, selected_targets, outcome } = evaluated;
-  const compared: ComparedFields = { labels: selected_labels, targets: selected_targets, blocked, escalated };
+  const { selected_labels, selected_targets, outputs, outcome } = evaluated;
+  const compared: ComparedFields = {
+    labels: selected_labels,
+    targets: selected_targets,
+    ...(outputs !== undefined && { outputs }),
+    blocked,
+    escalated,
+  };
   return { ...(outcome && outcomeFields(outcome)), ...compared, deterministic_hash: hash };
 }
 

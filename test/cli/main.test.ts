@@ -209,7 +209,7 @@ describe("a request that is wrong", () => {
       "inputs as a table",
       [...gate, "--inputs", "-", "--format", "yaml"],
       "--inputs cannot be printed as `yaml`",
-      "use jsonl, plain, target or audit",
+      "use jsonl, plain, target, output or audit",
     ],
     [
       "a directory that is not there",

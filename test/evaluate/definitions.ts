@@ -12,7 +12,7 @@ import type { JsonObject } from "../../src/model/json.js";
 import type { ConditionDetail, RollDetails } from "../../src/model/result.js";
 import type { Scope } from "../../src/model/scope.js";
 
-type Extra<T extends Definition> = Partial<Omit<T, "type" | "id" | "default">>;
+type Extra<T extends Definition> = Partial<Omit<T, "type" | "id">>;
 
 const common = { id: "decision-under-test", default: { target: "stage-default" } } as const;
 

@@ -3,7 +3,7 @@ import { excepted, gateOf, guardedAs, leadingTo, loadedAs, split, voted } from "
 import { blockAnswer, escalateAnswer } from "../../src/guard/consequences.js";
 import type { Guarded } from "../../src/guard/guard.js";
 import { staticChecks } from "../../src/guard/static-checks.js";
-import type { Definition, Guardrail, OnFail } from "../../src/model/definition.js";
+import type { Definition, Guardrail, OnFail, RuleTableDefinition } from "../../src/model/definition.js";
 
 /** A guardrail that fails for every target. */
 const failing = (on_fail: OnFail, escalate_to = "stage-review"): Guardrail => ({
@@ -19,6 +19,82 @@ function become({ blocked, escalated, proposed, evaluated }: Guarded): object {
   const { selected_targets, selected_labels } = evaluated;
   return { blocked, escalated, ...proposed, selected_targets, selected_labels };
 }
+
+describe("the outputs of an answer", () => {
+  const fees = (guardrail: Guardrail, extra: Partial<RuleTableDefinition> = {}): Definition => ({
+    ...leadingTo([], [guardrail]),
+    rules: [
+      { condition: "true", target: "a", output: 1 },
+      { condition: "true", output: 2 },
+    ],
+    ...extra,
+  });
+  const outputsOf = ({ evaluated, proposed }: Guarded): object => ({
+    labels: evaluated.selected_labels,
+    outputs: evaluated.outputs,
+    aggregate: evaluated.aggregate,
+    proposed: proposed?.proposed_outputs,
+  });
+
+  it("are none if it is blocked, and kept in the proposal", () => {
+    expect(outputsOf(guardedAs(fees(failing("block"))))).toEqual({
+      labels: [],
+      outputs: [],
+      aggregate: undefined,
+      proposed: [1, 2],
+    });
+  });
+
+  it("are null if it is escalated", () => {
+    expect(outputsOf(guardedAs(fees(failing("escalate"))))).toEqual({
+      labels: ["stage-review"],
+      outputs: [null],
+      aggregate: undefined,
+      proposed: [1, 2],
+    });
+  });
+
+  it("are not combined any more if it is blocked", () => {
+    expect(outputsOf(guardedAs(fees(failing("block"), { aggregate: "sum" })))).toEqual({
+      labels: [],
+      outputs: [],
+      aggregate: undefined,
+      proposed: [3],
+    });
+  });
+
+  it("stay if there is only a warning", () => {
+    expect(outputsOf(guardedAs(fees(failing("warn"))))).toMatchObject({
+      outputs: [1, 2],
+      proposed: undefined,
+    });
+  });
+
+  it("are not proposed where the definition declares none", () => {
+    const { evaluated, proposed } = guardedAs(leadingTo(["a"], [failing("block")]));
+    expect(evaluated).not.toHaveProperty("outputs");
+    expect(proposed).not.toHaveProperty("proposed_outputs");
+  });
+
+  it("are not those of the rules if a gate is held", () => {
+    const gate = gateOf("GREEN", [failing("escalate")]);
+    const withOutput = { ...gate, rules: gate.rules.map((rule) => ({ ...rule, output: "paid" })) };
+    expect(outputsOf(guardedAs(withOutput))).toMatchObject({
+      labels: ["YELLOW"],
+      outputs: [null],
+      proposed: ["paid"],
+    });
+  });
+
+  it("stay if a gate is at least as strict as its guardrail", () => {
+    const gate = gateOf("YELLOW", [
+      { type: "distribution_drift", on_fail: "block" },
+      { type: "requires_approval", targets: ["wire.approve"] },
+    ]);
+    const withOutput = { ...gate, rules: gate.rules.map((rule) => ({ ...rule, output: "checklist" })) };
+    expect(outputsOf(guardedAs(withOutput))).toMatchObject({ labels: ["YELLOW"], outputs: ["checklist"] });
+  });
+});
 
 describe("an answer that leads somewhere", () => {
   it("selects nothing if it is blocked", () => {

@@ -43,18 +43,44 @@ export const conditions = fc.constantFrom(
   "false",
 );
 
+/** Outputs of any kind; some cannot be evaluated, depending on the context. */
+const outputs = fc.oneof(
+  fc.constantFrom<Json>(
+    1,
+    2,
+    null,
+    "{{ n }}",
+    "{{ input }}",
+    { k: ["n is {{ n }}", "{{ o.k }}"] },
+    "{{ list }}",
+  ),
+  jsonValues.filter(
+    (value) => !JSON.stringify(value).includes("{{") && !JSON.stringify(value).includes("${"),
+  ),
+);
+
 const inputs = fc.constantFrom(undefined, "{{ n }}", "t", "o", "{{ [n, t] }}", "context");
 
 const cases: fc.Arbitrary<readonly Case[]> = fc
-  .array(fc.record({ condition: conditions, weight: fc.nat(9), priority: fc.nat(3) }), {
-    minLength: 1,
-    maxLength: 12,
-  })
+  .array(
+    fc.record({
+      condition: conditions,
+      weight: fc.nat(9),
+      priority: fc.nat(3),
+      output: fc.option(outputs, { nil: undefined, freq: 3 }),
+    }),
+    { minLength: 1, maxLength: 12 },
+  )
   .map((drawn) =>
-    drawn.map((each, index) => ({ ...each, target: `stage-${index % 3}`, label: `case ${index}` })),
+    drawn.map(({ output, ...each }, index) => ({
+      ...each,
+      target: `stage-${index % 3}`,
+      label: `case ${index}`,
+      ...(output !== undefined && { output }),
+    })),
   );
 
-const hitPolicies = fc.constantFrom<HitPolicy>("first", "collect", "priority", "unique", "any");
+const hitPolicies = fc.constantFrom<HitPolicy>("first", "collect", "priority", "unique", "any", "rule_order");
 
 /** Definitions of every routing type. */
 export const definitions: fc.Arbitrary<RoutingDefinition> = fc

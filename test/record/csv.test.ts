@@ -61,17 +61,22 @@ describe("a line of CSV", () => {
     expect(csvHeader).toBe(
       "seq,record_id,timestamp,kind,decision_id,decision_name,decision_version,type,selected_labels," +
         "selected_targets,input_value,because,warnings,cached,blocked,escalated,workflow_id,stage_id," +
-        "session_id,correlation_id,definition_hash,deterministic_hash,hash,caller\r\n",
+        "session_id,correlation_id,definition_hash,deterministic_hash,hash,caller,outputs\r\n",
     );
     expect(csvLine(record)).toBe(
       `7,${record.record_id},2026-11-15T10:30:45.123456Z,decision,gate,Gate,1.0.0,binary,Pass,deploy,0.9,` +
-        `input >= 0.8,,true,false,false,nightly,,,,${hash},${hash},${hash},\r\n`,
+        `input >= 0.8,,true,false,false,nightly,,,,${hash},${hash},${hash},,\r\n`,
     );
   });
 
-  it("ends with the caller and those who act for it", () => {
+  it("has the caller and those who act for it", () => {
     const authenticated_caller = { subject: "alice", actors: [{ subject: "=agent-7" }, { subject: 5 }] };
-    expect(csvLine({ ...record, facts: { authenticated_caller } })).toMatch(/,"alice, by =agent-7"\r\n$/);
+    expect(csvLine({ ...record, facts: { authenticated_caller } })).toMatch(/,"alice, by =agent-7",\r\n$/);
+  });
+
+  it("ends with the outputs as JSON, which no spreadsheet takes for a formula", () => {
+    const outputs = ["=1+1", { fee: 2 }, null];
+    expect(csvLine({ ...record, outputs })).toMatch(/,"\[""=1\+1"",\{""fee"":2\},null\]"\r\n$/);
   });
 
   it("has empty cells for fields that a note lacks", () => {

@@ -105,6 +105,23 @@ const routing: readonly Fields[] = [
   table("collect"),
   table("priority"),
   table("unique", { rules: rules.slice(0, 1) }),
+  table("output_order", {
+    rules: rules.map(({ target, ...rule }) => ({ ...rule, output: target })),
+    output_values: ["sharp", "even", "large"],
+    default: { output: { none: "{{ odd }}" } },
+  }),
+  table("rule_order", {
+    aggregate: "sum",
+    rules: rules.map((rule, index) => ({ ...rule, output: index === 1 ? "{{ n / 10 }}" : 0.1 * index })),
+    cache: { enabled: true },
+  }),
+  routed("answers", "switch", {
+    cases: [
+      { condition: "n > 12", target: "large", output: { odd: "{{ odd }}", note: "{{ odd }} and {{ n }}" } },
+      { condition: "n > 6", output: ["{{ text }}", 0.1, null, "{{ if n > 9 then 'many' else odd }}"] },
+    ],
+    guardrails: [{ type: "no_disabled_targets", disabled_stages: ["large"] }],
+  }),
   table("any", { rules: rules.map((rule) => ({ ...rule, target: "same", label: rule.target })) }),
 ];
 
@@ -240,6 +257,11 @@ const gates: readonly Fields[] = [
       properties: { amount: { type: "number", minimum: 0 }, payee: { type: "object" } },
     },
     computed: { limit: "10000", is_large: "amount > limit" },
+  }),
+  gate("gate-answers", {
+    rules: gateRules.map((rule) => ({ ...rule, output: { payee: "{{ payee }}", large: "{{ is_large }}" } })),
+    computed: { is_large: "amount > 10000" },
+    logging: { mask: ["/payee/name"] },
   }),
   gate("gate-held", {
     computed: { is_large: "amount > 10000" },

@@ -110,17 +110,20 @@ const makers: readonly ((index: number) => Asked)[] = [
       { artifact: { id: `a-${index % 50}`, score: pick(scores, drawn(index, 101)) } },
       { feedback: { source: "retry", odd: pick(oddities, index) } },
     ),
-  (index) => decided("brief", { artifact: { score: pick(scores, index) }, odd: pick(oddities, index) }),
+  (index) =>
+    index % 2 === 0
+      ? decided("brief", { artifact: { score: pick(scores, index) }, odd: pick(oddities, index) })
+      : decided("answers", { n: drawn(index, 25), text: pick(texts, index), odd: pick(oddities, index) }),
   (index) =>
     decided("guarded", { kind: pick(kinds, index) }, { workflow_id: pick(["prod-eu", "test"], index >> 2) }),
   (index) =>
     decided("split", { user: { id: index % 17 === 0 ? pick(oddities, index) : `u-${index % 500}` } }),
   (index) => decided("salted", { user: { id: index, beta: index % 2 === 0, odd: pick(oddities, index) } }),
   (index) => table("first", index),
-  (index) => table("collect", index),
+  (index) => table(index % 2 === 0 ? "collect" : "rule_order", index),
   (index) => table("priority", index),
   (index) => table("unique", index),
-  (index) => table("any", index),
+  (index) => table(index % 2 === 0 ? "any" : "output_order", index),
   (index) => decided("masked-unread", { n: index % 12, ...person(index), secrets: [1, { two: "2" }] }),
   (index) => decided("scored-weighted_average", credit(index), { feedback: { by: "Zoë" } }),
   (index) => decided("scored-max_weight", credit(index)),
@@ -140,7 +143,7 @@ const makers: readonly ((index: number) => Asked)[] = [
   (index) => call("drop_table", index),
   (index) => call("summarise", index),
   (index) => call("nobody_knows", index),
-  (index) => decided("gate", payment(index)),
+  (index) => decided(index % 2 === 0 ? "gate" : "gate-answers", payment(index)),
   (index) => decided("gate-held", payment(index)),
   (index) => decided("gate-timed", payment(index)),
   (index) => decided("gate-limited", payment(index)),

@@ -296,6 +296,18 @@ describe("the text of a transition", () => {
       words: ["a (x y)", "a (no target)"],
       risk: 1,
     },
+    {
+      from: answered("a", { outputs: [{ b: 1, a: 2 }] }),
+      to: answered("a", { outputs: [{ b: 1, a: 3 }] }),
+      words: ['a ({"a":2,"b":1})', 'a ({"a":3,"b":1})'],
+      risk: 1,
+    },
+    {
+      from: answered("a"),
+      to: answered("a", { outputs: [1, null] }),
+      words: ["a (no output)", "a (1, null)"],
+      risk: 1,
+    },
   ])("$words.0 → $words.1", ({ from, to, words, risk }) => {
     expect(transitionText(from, to)).toEqual({ from: words[0], to: words[1] });
     expect(transitionRisk(from, to)).toBe(risk);

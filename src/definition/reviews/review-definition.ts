@@ -1,13 +1,23 @@
+import { compileTemplate } from "../../expression/template.js";
 import { compileRule } from "../../expression/rule/compile-rule.js";
 import type { Definition } from "../../model/definition.js";
 import type { Diagnostic } from "../../model/diagnostic.js";
+import { possibleOutcomes } from "../branches.js";
 import { stripContextPrefix } from "../checks/check-fetches.js";
-import { definitionReads, uncacheableReason } from "../definition-reads.js";
+import { isRouting } from "../decision-types.js";
+import {
+  definitionReads,
+  inputTemplate,
+  maskedPathTest,
+  maskMarker,
+  uncacheableReason,
+} from "../definition-reads.js";
 import type { Finding } from "../diagnostics.js";
 import { locateFinding } from "../diagnostics.js";
-import { expressionsIn } from "../expressions.js";
+import { expressionsIn, textsAt } from "../expressions.js";
 import type { DeclaredFetch } from "../fetches.js";
 import { PathMap, uniqueFetches } from "../fetches.js";
+import { outputsOf } from "../outputs.js";
 import type { LocatedDefinition } from "../read-definitions.js";
 import type { Path } from "../yaml-source.js";
 import { reviewConditions, reviewWeights } from "./review-routing.js";
@@ -26,6 +36,8 @@ export function reviewDefinition({ file, definition, source }: LocatedDefinition
     ...mistakes,
     ...reviewCache(definition),
     ...reviewFetches(definition),
+    ...reviewMaskedOutputs(definition),
+    ...reviewGuardrails(definition),
   ];
   return findings.map((finding) => locateFinding(finding, source, place));
 }
@@ -53,6 +65,29 @@ function reviewCache(definition: Definition): readonly Finding[] {
   const reason = uncacheableReason(definition, definitionReads(definition, masks), masks);
   if (reason === undefined) return [];
   return [{ path: ["cache"], severity: "warning", message: `answers are never cached: ${reason}` }];
+}
+
+/** Finds outputs that read masked values: answers never show them. */
+function reviewMaskedOutputs(definition: Definition): readonly Finding[] {
+  const isMasked = maskedPathTest(inputTemplate(definition), definition.logging?.mask ?? []);
+  return outputsOf(definition).flatMap(({ output, path: at }) =>
+    textsAt(output, ["**"], at).flatMap(({ path, text }) => {
+      const read = compileTemplate(text).reads.find(isMasked);
+      if (read === undefined) return [];
+      const message = `it reads \`${read}\`, which is masked, so answers show \`${maskMarker}\` instead`;
+      return [{ path, severity: "warning" as const, message }];
+    }),
+  );
+}
+
+/** Finds guardrails that check targets, in a decision whose branches have only outputs. */
+function reviewGuardrails(definition: Definition): readonly Finding[] {
+  if (!isRouting(definition) || possibleOutcomes(definition).some(({ target }) => target !== null)) return [];
+  return (definition.guardrails ?? []).flatMap(({ type }, index) => {
+    if (type !== "requires_approval" && type !== "no_disabled_targets") return [];
+    const message = `\`${type}\` checks nothing: no branch has a target`;
+    return [{ path: ["guardrails", index], severity: "warning" as const, message }];
+  });
 }
 
 /** Finds fetched data that nothing reads. A required fetch has a use without it: the decision depends on it. */

@@ -1,3 +1,4 @@
+import { maskedPathTest } from "../../definition/definition-reads.js";
 import { declaresOutputs } from "../../definition/outputs.js";
 import { Failure } from "../../expression/failure.js";
 import type { Template } from "../../expression/template.js";
@@ -5,7 +6,7 @@ import type { ScoredDefinition } from "../../model/definition.js";
 import type { Scope } from "../../model/scope.js";
 import type { EvaluatorDetail, ScoredOutcome } from "../../model/result.js";
 import type { PreparedType } from "../evaluate.js";
-import { maskedPathTest, readsWithInput } from "../evaluate.js";
+import { readsWithInput } from "../evaluate.js";
 import type { PreparedOutput } from "../outputs.js";
 import { outputValue } from "../outputs.js";
 import type { EvaluatorVote, PreparedEvaluator } from "./evaluator.js";

@@ -8,6 +8,7 @@ import {
   recordIdField,
   contextField,
   objectField,
+  outputsField,
   feedbackField,
   inputObject,
   provenanceFields,
@@ -38,7 +39,7 @@ export const gateAnswerSchema = outputObject(
     because: listOf("the reasons of the rules that decided, and of guardrails that failed"),
     warnings: listOf("conditions that could not be evaluated, and warnings of guardrails"),
   },
-  { record_id: recordIdField },
+  { outputs: outputsField, record_id: recordIdField },
 );
 
 /** Evaluates the gate of an action, found by organisation, domain and action. */
@@ -98,6 +99,7 @@ const toGateAnswer = ({
   decision_metadata,
   because,
   warnings,
+  outputs,
   record_id,
 }: GateResult): GateAnswer => ({
   status,
@@ -105,6 +107,7 @@ const toGateAnswer = ({
   decision_metadata,
   because,
   warnings,
+  ...(outputs !== undefined && { outputs }),
   ...(record_id !== undefined && { record_id }),
 });
 
@@ -135,8 +138,8 @@ export const evaluateDecision: Operation<unknown, Result> = defineOperation<Eval
   name: "evaluate",
   title: "Make a decision",
   description:
-    "Makes a decision by its id and records it. Returns selected_targets, selected_labels and the reasons (because, " +
-    "failed_conditions, warnings). If it is `blocked`, do not act on it. Scored decisions add `decision` and " +
+    "Makes a decision by its id and records it. Returns selected_targets, selected_labels, `outputs` if the decision " +
+    "answers with values, and the reasons (because, failed_conditions, warnings). If it is `blocked`, do not act on it. Scored decisions add `decision` and " +
     "`confidence`, policies `allowed`, `outcome` and `reason`, gates `status` and `work_frame`.",
   scope: "decide",
   readOnly: false,

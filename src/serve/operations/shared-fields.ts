@@ -61,6 +61,13 @@ export const listOf = (description: string, items: JsonObject = { type: "string"
 
 export const recordIdField = outputText("the record of the decision; absent if it was not recorded");
 
+export const outputsField = {
+  type: "array",
+  items: {},
+  description:
+    "the output of each selected label, null where its branch has none; one number with `aggregate`; absent if the definition declares no output",
+} as const;
+
 /** The JSON Schema of a result: fields of every type, then fields of some types. */
 export const resultSchema = outputObject(
   {
@@ -82,6 +89,13 @@ export const resultSchema = outputObject(
   },
   {
     record_id: recordIdField,
+    outputs: outputsField,
+    aggregate: objectField("rule tables with `aggregate`: the number, and the outputs it was made of"),
+    proposed_outputs: {
+      type: "array",
+      items: {},
+      description: "the outputs before a guardrail blocked or escalated the result",
+    },
     decision: outputText("scored decisions: the decision with the highest score"),
     confidence: { type: "number", description: "scored decisions: the confidence, 0 to 1" },
     allowed: flag("policies: whether the tool call is allowed"),
