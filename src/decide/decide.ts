@@ -5,11 +5,13 @@ import { policyFacts } from "../evaluate/policy/policy-facts.js";
 import { isObject } from "../expression/equal.js";
 import { guard } from "../guard/guard.js";
 import type { Result } from "../model/result.js";
+import type { Scope } from "../model/scope.js";
 import type { RecordDraft } from "../record/records.js";
 import { bind } from "./bind.js";
 import { checkChangedParams } from "./changed-params.js";
 import { describe } from "./describe.js";
 import { enrich, needsData, withoutData } from "./enrich.js";
+import type { Answer } from "./evaluate-cached.js";
 import { evaluateCached } from "./evaluate-cached.js";
 import type { ReadyDefinition } from "./find.js";
 import { find } from "./find.js";
@@ -46,7 +48,7 @@ export async function makeSingleDecision(
 }
 
 /** Throws if a policy is asked by its id about a tool that it does not match: its answer would look like a permission. */
-function assertAboutTool({ loaded: { definition } }: ReadyDefinition, context: unknown): void {
+export function assertAboutTool({ loaded: { definition } }: ReadyDefinition, context: unknown): void {
   if (definition.type !== "policy" || !isObject(context) || !Object.hasOwn(context, "tool")) return;
   const { tool } = context;
   const globs = toolsOf(definition);
@@ -60,6 +62,10 @@ function assertAboutTool({ loaded: { definition } }: ReadyDefinition, context: u
 /** A decision that is made but not yet recorded. */
 export interface Decision {
   readonly result: Result;
+  /** The values that it was made with. */
+  readonly scope: Scope;
+  /** The answer before the guardrails. */
+  readonly answer: Answer;
   /** The answer with all its values; the result shows masked values as masked. */
   readonly evaluated: Evaluated;
   /** The scope and the answer as they may be shown. */
@@ -97,6 +103,8 @@ export async function makeDecision(
   const described = await describe(definition, { bound, answer, guarded, masked, counted }, world);
   return {
     result: described.result,
+    scope,
+    answer,
     evaluated: guarded.evaluated,
     masked,
     draft: draftRecord(definition, { request, bound, answer, masked, counted, described }),

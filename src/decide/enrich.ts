@@ -154,7 +154,7 @@ const notSent = (missing: readonly string[]): Fetched => ({
 });
 
 async function fetchOnce(
-  { endpoint: name, cached }: PreparedFetch,
+  { endpoint: name, into, cached }: PreparedFetch,
   params: JsonObject,
   {
     endpoints,
@@ -172,7 +172,8 @@ async function fetchOnce(
     return { ok: false, error: { code: "fetch_refused", message: "no fetcher is configured" } };
   }
   const owner = org === undefined ? {} : { org };
-  return fetcher.fetch({ name, endpoint, params, cached: cached && !noCache, dryRun, ...owner });
+  const place = into === undefined ? {} : { into };
+  return fetcher.fetch({ name, endpoint, params, cached: cached && !noCache, dryRun, ...place, ...owner });
 }
 
 /** The recorded fact: source and time of the data. The data itself is in the context. */

@@ -14,6 +14,8 @@ import type { World } from "./request.js";
 /** An evaluated answer, and whether the cache had it. */
 export interface Answer {
   readonly evaluated: Evaluated;
+  /** What could not be evaluated; absent: nothing. */
+  readonly errors?: readonly string[];
   /** Undefined where the cache was not consulted. */
   readonly cacheKey?: string;
   readonly cached: boolean;
@@ -52,7 +54,8 @@ async function findOrEvaluate(
   const answers = noCache || dryRun ? undefined : world.records?.answers;
   const lifetime = answers === undefined ? undefined : cacheLifetime(prepared);
   if (answers === undefined || lifetime === undefined) {
-    return { evaluated: evaluate(prepared, scope, strict), cached: false };
+    const evaluated = evaluate(prepared, scope, strict);
+    return { evaluated, errors: evaluated.errors, cached: false };
   }
   const key = cacheKey(loaded, valuesReadJson(prepared, scope), org);
   const now = microsecondsOf(at);

@@ -1,6 +1,8 @@
 import type { Bound } from "./bind.js";
 import { bindFeedback } from "./bind.js";
 import type { Enriched } from "./enrich.js";
+import type { FactSource } from "./fact-source.js";
+import { factsOfLog } from "./fact-source.js";
 import type { ReadyDefinition } from "./find.js";
 import type { CallState, DecisionRequest, World } from "./request.js";
 import { maskTexts } from "./mask.js";
@@ -12,7 +14,6 @@ import { isObject } from "../expression/equal.js";
 import type { Prepared } from "../evaluate/evaluate.js";
 import type { VoteFact } from "../evaluate/scored/evaluator.js";
 import type { PreparedLimit } from "../evaluate/limits.js";
-import { fromMillionths } from "../evaluate/limits.js";
 import type {
   OverrideNeed,
   ParamsChange,
@@ -29,25 +30,14 @@ import type { DistributionFact } from "../guard/run-guardrail.js";
 import type { LoadedDefinition, Definition } from "../model/definition.js";
 import type { Json, JsonObject } from "../model/json.js";
 import type { Scope } from "../model/scope.js";
-import type { Ledger } from "../model/store.js";
 import type { LimitSubject, Session } from "../record/counters.js";
-import {
-  allowedCallCounter,
-  allowedSumCounter,
-  pathReadCounter,
-  successCounter,
-  sumSince,
-  overrideUseCounter,
-  countSince,
-  sessionOf,
-} from "../record/counters.js";
-import { computeDistribution } from "../record/distribution.js";
+import { allowedCallCounter, allowedSumCounter, sessionOf } from "../record/counters.js";
 import { maskedTexts, maskText } from "../record/mask.js";
 import { microsecondsOf } from "../record/timestamp.js";
 
 interface GatherOptions {
   readonly request: DecisionRequest;
-  readonly world: Pick<World, "records" | "voters">;
+  readonly world: Pick<World, "records" | "voters" | "facts">;
   readonly call: CallState;
 }
 
@@ -72,11 +62,19 @@ export async function gather(
     }),
     ...(fetched !== undefined && { fetched }),
     ...(needsDistribution(loaded) && {
-      distribution: { ...(await distributionFact(loaded, options.world.records?.log, request_time)) },
+      distribution: {
+        ...((await sourceOf(options.world)?.distribution(loaded, request_time)) ?? unmeasured),
+      },
     }),
   });
   return { ...scope, facts };
 }
+
+/** Undefined: there is nothing to gather facts from. */
+const sourceOf = ({ facts, records }: Pick<World, "records" | "facts">): FactSource | undefined =>
+  facts ?? (records && factsOfLog(records.log));
+
+const unmeasured: DistributionFact = Object.freeze({ sample: 0, p_value: null });
 
 /** Whether there are any facts to gather. */
 export const needsFacts = (
@@ -153,11 +151,11 @@ async function policyFacts(subject: Subject): Promise<JsonObject> {
 async function sessionFacts(subject: Subject, session: Session): Promise<object> {
   const { prepared, world } = subject;
   const { needs } = prepared;
-  const log = world.records?.log;
-  if (needs === undefined || log === undefined) return {};
+  const source = sourceOf(world);
+  if (needs === undefined || source === undefined) return {};
   const succeeded = await countEach(needs.requires, async (tool) => [
     tool,
-    (await log.counter(successCounter(session, tool))).count,
+    await source.successes(session, tool),
   ]);
   const read = await readFacts(subject, session);
   return { ...(needs.requires.length > 0 && { succeeded }), ...(read !== undefined && { read }) };
@@ -169,16 +167,15 @@ async function limitFacts(
   session: Session | undefined,
 ): Promise<object> {
   const { needs, definition } = prepared;
-  const log = world.records?.log;
-  if (log === undefined || !canCount(definition)) return {};
+  const source = sourceOf(world);
+  if (source === undefined || !canCount(definition)) return {};
   const facts: { calls?: Record<string, number>; sums?: Record<string, number> } = {};
   for (const limit of needs?.limits ?? []) {
     const name = limitCounter(limit, definition, scope, session);
     if (name === undefined) continue;
-    const counter = await log.counter(name);
-    const after = windowStart(limit, scope.system.request_time);
-    if (limit.name === "max_calls") (facts.calls ??= {})[limit.owner] = countSince(counter, after);
-    else (facts.sums ??= {})[limit.owner] = fromMillionths(sumSince(counter, after));
+    const used = await source.used(limit, name, windowStart(limit, scope.system.request_time));
+    if (limit.name === "max_calls") (facts.calls ??= {})[limit.owner] = used;
+    else (facts.sums ??= {})[limit.owner] = used;
   }
   return facts;
 }
@@ -243,7 +240,7 @@ const isWritten = ({ write_tools }: ReadNeed, { context }: Scope): boolean => {
 /** The paths that the call writes, by policy; undefined where it writes none that must have been read. */
 async function readFacts(subject: Subject, session: Session): Promise<PolicyFacts["read"]> {
   const reads = (subject.prepared.needs?.reads ?? []).filter((need) => isWritten(need, subject.scope));
-  if (reads.length === 0 || subject.world.records === undefined) return undefined;
+  if (reads.length === 0 || sourceOf(subject.world) === undefined) return undefined;
   return countEach(reads, async (need) => [need.policy, await readFact(need, subject, session)]);
 }
 
@@ -261,8 +258,8 @@ async function readFact(need: ReadNeed, subject: Subject, session: Session): Pro
   const { definition } = subject.prepared;
   const path = filePathOf(need, subject.prepared, subject.scope);
   if (typeof path !== "string") return path;
-  const name = pathReadCounter({ decision: definition.id, policy: need.policy }, session, path);
-  return { path, read: ((await subject.world.records?.log.counter(name))?.count ?? 0) > 0 };
+  const policy = { decision: definition.id, policy: need.policy };
+  return { path, read: (await sourceOf(subject.world)?.wasRead(policy, session, path)) === true };
 }
 
 /** The normalized path of a call, or why it has none. */
@@ -285,19 +282,17 @@ export function filePathOf(
  */
 async function overrideUses({ prepared, world, request }: Subject): Promise<object> {
   const { needs, definition } = prepared;
-  const log = world.records?.log;
+  const source = sourceOf(world);
   const limited = (needs?.uses ?? []).filter(({ most }) => most !== undefined);
-  if (log === undefined || limited.length === 0 || !canCount(definition)) return {};
+  if (source === undefined || limited.length === 0 || !canCount(definition)) return {};
   const org = request.caller?.org_id;
-  const count = (
-    { override, decision = definition.id }: OverrideNeed,
-    ...subject: readonly [] | readonly ["org", string]
-  ) => log.counter(overrideUseCounter({ decision, policy: override }, ...subject));
-  const shared = await countEach(limited, async (need) => [need.override, (await count(need)).count]);
+  const count = ({ override, decision = definition.id }: OverrideNeed, by?: string): Promise<number> =>
+    source.applications({ decision, policy: override }, by);
+  const shared = await countEach(limited, async (need) => [need.override, await count(need)]);
   if (org === undefined) return { uses: shared };
   const uses = await countEach(limited, async (need) => [
     need.override,
-    (shared[need.override] ?? 0) + (await count(need, "org", org)).count,
+    (shared[need.override] ?? 0) + (await count(need, org)),
   ]);
   return { uses, shared_uses: shared };
 }
@@ -306,52 +301,3 @@ async function overrideUses({ prepared, world, request }: Subject): Promise<obje
 const needsDistribution = (loaded: LoadedDefinition): boolean =>
   loaded.definition.type === "weighted" &&
   guardrailsOf(loaded).some(({ type }) => type === "distribution_drift");
-
-interface RecentFact {
-  readonly fact: Promise<DistributionFact>;
-  /** When it was measured, in microseconds. */
-  readonly at: number;
-  uses: number;
-  maxUses: number;
-}
-
-/**
- * The last measured distribution by log and definition hash: decisions of one batch share a measurement, which
- * would otherwise read the tally for each of them.
- */
-const recentFacts = new WeakMap<Ledger, Map<string, RecentFact>>();
-
-/** A measurement serves 5 % of its sample, at least 100 decisions, and at most a second. */
-const usesFor = (sample: number | null): number => Math.max(100, (sample ?? 0) / 20);
-const maxAge = 1_000_000;
-
-/** The distribution of a weighted decision so far. Concurrent decisions share one measurement. */
-async function distributionFact(
-  loaded: LoadedDefinition,
-  log: Ledger | undefined,
-  timestamp: string,
-): Promise<DistributionFact> {
-  if (log === undefined) return { sample: 0, p_value: null };
-  const at = microsecondsOf(timestamp);
-  const facts = recentFacts.get(log) ?? new Map<string, RecentFact>();
-  recentFacts.set(log, facts);
-  const last = facts.get(loaded.definition_hash);
-  if (last !== undefined && last.uses < last.maxUses && at - last.at < maxAge) {
-    last.uses++;
-    return last.fact;
-  }
-  const found = { fact: measureDistribution(loaded, log), at, uses: 1, maxUses: Infinity };
-  facts.set(loaded.definition_hash, found);
-  found.fact.then(
-    ({ sample }) => (found.maxUses = found.uses + usesFor(sample)),
-    () => facts.delete(loaded.definition_hash),
-  );
-  return found.fact;
-}
-
-async function measureDistribution(loaded: LoadedDefinition, log: Ledger): Promise<DistributionFact> {
-  const { id } = loaded.definition;
-  const { distinct_inputs, check } = computeDistribution(id, await log.tally(id, {}), loaded);
-  if (check === null) return { sample: distinct_inputs, p_value: null };
-  return { sample: check.sample, p_value: check.p_value, e_value: check.e_value };
-}

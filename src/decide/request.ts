@@ -8,6 +8,7 @@ import type { AuthenticatedCaller, Provenance } from "../model/record.js";
 import type { Scope } from "../model/scope.js";
 import type { Records } from "../record/records.js";
 import type { Enriched } from "./enrich.js";
+import type { FactSource } from "./fact-source.js";
 
 /** A request for one decision. */
 export interface DecisionRequest extends Provenance {
@@ -33,6 +34,8 @@ export interface World {
   readonly newId: (timestamp: string) => string;
   /** Undefined: nothing is recorded. */
   readonly records?: Records | undefined;
+  /** Where facts come from; undefined: from the records. */
+  readonly facts?: FactSource | undefined;
   /** The custom evaluators that `scored` decisions name; undefined: none are registered. */
   readonly voters?: CustomVoters | undefined;
   /** Undefined: nothing can be fetched. */

@@ -11,7 +11,7 @@ import type { PolicyNeeds } from "./policy/policy-facts.js";
 import type { DetailedPolicyOutcome } from "./policy/policy-outcome.js";
 
 /** Evaluates a definition. Pure: the same definition and scope always give the same answer. */
-export function evaluate(prepared: Prepared, scope: Scope, strict = false): Evaluated {
+export function evaluate(prepared: Prepared, scope: Scope, strict = false): EvaluatedWithErrors {
   const evaluated = prepared.evaluate(scope);
   if (evaluated.errors.length > 0 && (strict || failsOnError(prepared.definition))) {
     throw conditionError(prepared.definition.id, evaluated.errors);

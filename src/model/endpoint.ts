@@ -77,6 +77,8 @@ export interface Fetch {
   readonly name: string;
   readonly endpoint: Endpoint;
   readonly params: JsonObject;
+  /** The place of the data in the context; absent: the mapping says it. */
+  readonly into?: string;
   /** Whether the response cache may be used. */
   readonly cached: boolean;
   /** The organisation that it is fetched for, which has its own cached responses; absent: none. */

@@ -126,7 +126,7 @@ export const sessionStateCounter = (session: Session): string => JSON.stringify(
 export const sessionDecisionCounter = (session: Session): string => JSON.stringify(["decisions", session]);
 
 /** A policy of a decision. */
-interface PolicyReference {
+export interface PolicyReference {
   readonly decision: string;
   readonly policy: string;
 }

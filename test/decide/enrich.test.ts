@@ -42,6 +42,7 @@ describe("what is fetched", () => {
         params: { ssn: "123" },
         cached: true,
         dryRun: false,
+        into: "credit",
       },
     ]);
   });
