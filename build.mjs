@@ -57,11 +57,12 @@ const unusedPackages = {
 const defaultOnly = { js: "module.exports = module.exports.default;" };
 const footers = { conf: defaultOnly, "string-width": defaultOnly };
 /**
- * Bundles that start faster, because they contain these commands only: those that scripts and agents call often,
- * those that look something up in the log, and the program's own flags. All others share one.
+ * Bundles that start faster, because they contain these commands only: those that scripts and agents call often, and
+ * `test`, which makes decisions, too; those that look something up in the log, and the program's own flags. All others
+ * share one.
  */
 const bundles = {
-  hot: ["evaluate", "dry-run", "check", "gate", "precedents"],
+  hot: ["evaluate", "dry-run", "check", "gate", "precedents", "test"],
   log: ["log"],
   explain: ["explain", "lineage", "distribution"],
   front: ["--help", "-h", "--version", "-V"],

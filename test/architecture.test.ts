@@ -16,6 +16,7 @@ const order = [
   ["evaluate", "guard"],
   ["record", "lineage", "replay"],
   ["decide"],
+  ["testing"],
   ["enrichment", "store", "present"],
   ["compose.ts"],
   ["serve"],

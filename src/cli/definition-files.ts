@@ -3,28 +3,42 @@ import type { FileSummary } from "../definition/definition-file.js";
 import type { Library, LoadDefinition } from "../definition/library.js";
 import { buildLibrary } from "../definition/library.js";
 import type { LocatedDefinition } from "../definition/read-definitions.js";
+import { isTestFile } from "../store/definition-directory.js";
 import { readSummaries } from "../store/definitions.js";
+import type { TestFile } from "../testing/test-cases.js";
 import { version } from "../version.js";
 
 /** Summaries of definition files, with every valid definition and its source. Read without the cache. */
 export interface DefinitionFiles {
   readonly summaries: readonly FileSummary[];
   readonly located: readonly LocatedDefinition[];
+  /** The tests of all files. */
+  readonly tests?: readonly TestFile[];
   /** Whether other files of the same directory were not read. */
   readonly isPart?: boolean;
 }
 
-/** Reads a directory or a single file. */
+/** Reads a directory with its test files, or a single file. */
 export async function readDefinitionFiles(path: string, isDirectory: boolean): Promise<DefinitionFiles> {
   const located: LocatedDefinition[] = [];
-  const summaries = await readSummaries({
+  const options = {
     directory: isDirectory ? path : dirname(path),
     onlyFile: isDirectory ? undefined : basename(path),
     cacheHome: undefined,
     version,
-    inspect: (definition) => located.push(definition),
-  });
-  return { summaries, located, isPart: !isDirectory };
+    inspect: (definition: LocatedDefinition) => located.push(definition),
+  };
+  const isTests = !isDirectory && isTestFile(path);
+  const read = [
+    ...(isTests ? [] : await readSummaries(options)),
+    ...(isDirectory || isTests ? await readSummaries(options, "tests") : []),
+  ];
+  return {
+    summaries: read.map(({ summary }) => summary),
+    located,
+    tests: read.map(({ summary: { file }, tests }) => ({ file, tests })),
+    isPart: !isDirectory,
+  };
 }
 
 /** Builds a library from the files. */

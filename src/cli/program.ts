@@ -43,6 +43,7 @@ const groups: readonly {
       list: async () => (await import("./commands/list.js")).addListCommand,
       show: async () => (await import("./commands/show.js")).addShowCommand,
       validate: async () => (await import("./commands/validate.js")).addValidateCommand,
+      test: async () => (await import("./commands/test.js")).addTestCommand,
       new: async () => (await import("./commands/new.js")).addNewCommand,
       schema: async () => (await import("./commands/schema.js")).addSchemaCommand,
       graph: async () => (await import("./commands/graph.js")).addGraphCommand,

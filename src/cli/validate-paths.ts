@@ -46,11 +46,15 @@ export async function validatePaths(
   const isPart = read.some((each) => each.isPart);
   const library = libraryOf({ summaries, located, isPart });
   const guarded = await checkGuardrails(located, library);
+  const tests = read.flatMap((each) => each.tests ?? []).filter((each) => each.tests.length > 0);
+  const { findTestProblems } = await import("./open-tests.js");
   const { findAddressFault: classifyAddress } = await import("../enrichment/address.js");
   const problems = [
     ...library.diagnostics,
+    ...summaries.flatMap(({ testDiagnostics = [] }) => testDiagnostics),
     ...reviewDirectory(summaries, located, { classifyAddress, isPart }),
     ...guarded.problems,
+    ...(await findTestProblems(tests, library, isPart)),
     ...approvals,
   ];
   return {
@@ -61,8 +65,8 @@ export async function validatePaths(
   };
 }
 
-const isEmpty = ({ definitions, diagnostics, ...shared }: FileSummary): boolean =>
-  definitions.length === 0 &&
+const isEmpty = ({ definitions, tests = 0, diagnostics, ...shared }: FileSummary): boolean =>
+  definitions.length + tests === 0 &&
   [shared.guardrails, shared.targets, shared.endpoints, shared.masks, shared.observers].every(
     (each) => each === undefined,
   ) &&

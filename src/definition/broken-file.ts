@@ -70,7 +70,8 @@ export function emptyFile(file: string): DefinitionFile {
   return brokenFile(file, "", [diagnostic], { isPartial: true });
 }
 
-function limitDiagnostics(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+/** Returns the first diagnostics of a file, and how many more there are. */
+export function limitDiagnostics(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
   const last = diagnostics.at(maxDiagnostics);
   if (last === undefined) return diagnostics;
   const message = `there are ${diagnostics.length - maxDiagnostics} more problems`;

@@ -24,6 +24,10 @@ export interface FileSummary {
   readonly masks?: readonly string[];
   /** The observers of every session. */
   readonly observers?: readonly LocatedObserver[];
+  /** The number of tests; absent: none. */
+  readonly tests?: number;
+  /** What is wrong with its tests: they are not run, and its decisions are made. Absent: nothing. */
+  readonly testDiagnostics?: readonly Diagnostic[];
   readonly diagnostics: readonly Diagnostic[];
   /** The ids that the text of a broken file contains. */
   readonly claimedIds: readonly string[];
@@ -110,7 +114,17 @@ export interface DeclaredTarget extends Position {
 /** The rest of a file: its definitions, in the order of their summaries, and its tests. */
 export interface FileBody {
   readonly definitions: readonly Definition[];
-  readonly tests: readonly DefinitionTest[];
+  readonly tests: readonly LocatedTest[];
+}
+
+/** A test with its position. */
+export interface LocatedTest extends Position {
+  readonly test: DefinitionTest;
+  /** The number of its document in the file, and its number in the `tests` of the document. */
+  readonly document: number;
+  readonly index: number;
+  /** The lines of its rows; absent: it has none. */
+  readonly rows?: readonly number[];
 }
 
 export interface DefinitionFile {

@@ -259,6 +259,7 @@ function misspeltValueHint(value: unknown, allowed: readonly string[]): string |
 
 function quotesHint({ params, path, value }: SchemaError): string | undefined {
   const isText = [params.type].flat().includes("string");
+  if (path[0] === "tests" && Array.isArray(value)) return severalHint(path);
   if (isText && typeof value === "object" && value !== null)
     return 'put it in quotes, as in "{{ artifact.type }}"';
   if (path.at(-1) === "default" && typeof value === "string") return `write default: { target: ${value} }`;
@@ -270,6 +271,12 @@ function quotesHint({ params, path, value }: SchemaError): string | undefined {
   const quoted = mayBeSecret(path) ? "put it in quotes" : `put it in quotes: "${String(value)}"`;
   return durationHint(path, value) ?? quoted;
 }
+
+/** A test names several targets or labels with another key than one. */
+const severalHint = (path: Path): string | undefined =>
+  ["target", "label"].includes(String(path.at(-1)))
+    ? `for several, write \`${String(path.at(-1))}s\``
+    : undefined;
 
 /** Aggregation modes that specification 5 reserves without defining them. */
 const reservedModes = ["vote_of_n", "weighted_sum_threshold"];

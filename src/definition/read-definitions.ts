@@ -2,6 +2,7 @@ import { branchesOf } from "./branches.js";
 import {
   brokenFile,
   emptyFile,
+  limitDiagnostics,
   maxFileBytes,
   tooLargeMessage,
   undecodableFile,
@@ -15,6 +16,7 @@ import type {
   DefinitionSummary,
   LocatedGuardrail,
   LocatedObserver,
+  LocatedTest,
   EndpointReference,
   TargetReference,
 } from "./definition-file.js";
@@ -31,11 +33,12 @@ import { checkLabels } from "./checks/check-names.js";
 import { checkOutputs } from "./checks/check-outputs.js";
 import { checkPolicies } from "./checks/check-policies.js";
 import type { Finding } from "./diagnostics.js";
-import { diagnosticAt, locateFinding } from "./diagnostics.js";
+import { diagnosticAt, locateFinding, sortDiagnostics } from "./diagnostics.js";
 import { explainDefinitionErrors, withCorrectedType } from "./explain-definition-errors.js";
 import { checkRuleConditions, checkScored } from "./checks/check-scored.js";
+import { schema } from "./schema.js";
 import { validate as validateSchema } from "./validate-schema.generated.js";
-import type { Path, SourceDocument } from "./yaml-source.js";
+import type { Path, SourceDocument, YamlSource } from "./yaml-source.js";
 import { readYaml } from "./yaml-source.js";
 import type { Definition, DefinitionTest, Guardrail, Observer } from "../model/definition.js";
 import type { Endpoints } from "../model/endpoint.js";
@@ -65,8 +68,8 @@ export function readDefinitions(
   const yaml = readYaml(text);
   if (yaml.documents.length === 0 && yaml.errors.length === 0) return emptyFile(file);
   const reader = new DefinitionReader(file);
-  for (const document of yaml.documents) reader.read(document);
-  const ofYaml = yaml.errors.map(({ line, column, ...error }) => diagnosticAt({ file, line, column }, error));
+  for (const [index, document] of yaml.documents.entries()) reader.read(document, index);
+  const ofYaml = yamlDiagnostics(file, yaml.errors);
   const diagnostics = [...ofYaml, ...reader.diagnostics];
   if (diagnostics.length > 0) {
     const documents = ofYaml.length > 0 ? undefined : yaml.documents.map(({ value }) => value);
@@ -76,12 +79,93 @@ export function readDefinitions(
   return reader.finish();
 }
 
+const yamlDiagnostics = (file: string, errors: YamlSource["errors"]): readonly Diagnostic[] =>
+  errors.map(({ line, column, ...error }) => diagnosticAt({ file, line, column }, error));
+
+/** Reads a file that contains tests only. Whatever is wrong with it, it declares nothing else. */
+export function readTests(file: string, content: Uint8Array): DefinitionFile {
+  const text = decode(content);
+  if (typeof text !== "string") return testsOf(file, [], [diagnosticAt(startOf(file), text)]);
+  const { documents, errors } = readYaml(text);
+  const diagnostics = [...yamlDiagnostics(file, errors)];
+  const tests = documents.flatMap((source, document) => {
+    const findings = [...checkSchema(source.value), ...misplacedKeys(source.value)];
+    diagnostics.push(...findings.map((finding) => locateFinding(finding, source, { file })));
+    return findings.length > 0 ? [] : locateTests(source, document);
+  });
+  if (tests.length === 0 && diagnostics.length === 0) {
+    const hint = "add `tests:`, or delete the file";
+    diagnostics.push(diagnosticAt(startOf(file), { message: "the file has no tests", hint }));
+  }
+  return testsOf(file, tests, diagnostics);
+}
+
+const startOf = (file: string): { file: string; line: number; column: number } => ({
+  file,
+  line: 1,
+  column: 1,
+});
+
+const testsOf = (
+  file: string,
+  tests: readonly LocatedTest[],
+  diagnostics: readonly Diagnostic[],
+): DefinitionFile => ({
+  summary: {
+    file,
+    definitions: [],
+    ...(tests.length > 0 && { tests: tests.length }),
+    diagnostics: limitDiagnostics(sortDiagnostics(diagnostics)),
+    claimedIds: [],
+  },
+  body: { definitions: [], tests },
+});
+
+/** Only the name of the file decides that it has no definitions, so one in it would silently be missing. */
+function misplacedKeys(value: unknown): readonly Finding[] {
+  const keys = Object.keys(Object(value) as object).filter(
+    (key) => key !== "tests" && Object.hasOwn(schema.properties, key),
+  );
+  return keys.map((key) => ({
+    path: [],
+    key,
+    message: `\`${key}\` has no effect in a test file`,
+    hint: "a file named *.test.yaml has only `tests`; rename it, or move this to another file",
+  }));
+}
+
+function locateTests(source: SourceDocument, document: number): readonly LocatedTest[] {
+  const { tests = [] } = source.value as RawDocument;
+  return tests.map((test, index) => {
+    const path = ["tests", index];
+    const rows = test.each?.map((_, row) => source.locate([...path, "each", row]).line);
+    return { test, ...source.locate(path), document, index, ...(rows && { rows }) };
+  });
+}
+
+/** Returns the position of each finding about a document of a file, as it is now. */
+export function locateInFile(
+  file: string,
+  content: Uint8Array,
+  findings: readonly (Finding & { readonly document: number })[],
+): readonly Diagnostic[] {
+  const text = decode(content);
+  const { documents } = typeof text === "string" ? readYaml(text) : { documents: [] };
+  return findings.map(({ document, ...finding }) => {
+    const source = documents[document];
+    return source === undefined
+      ? diagnosticAt(startOf(file), finding)
+      : locateFinding(finding, source, { file });
+  });
+}
+
 /** Collects what the documents of one file declare, and the diagnostics about them. */
 class DefinitionReader {
   readonly diagnostics: Diagnostic[] = [];
   readonly located: LocatedDefinition[] = [];
   readonly #file: string;
-  readonly #tests: DefinitionTest[] = [];
+  readonly #tests: LocatedTest[] = [];
+  readonly #testDiagnostics: Diagnostic[] = [];
   readonly #guardrails: LocatedGuardrail[] = [];
   readonly #endpoints: DeclaredEndpoint[] = [];
   readonly #masks: string[] = [];
@@ -92,22 +176,28 @@ class DefinitionReader {
     this.#file = file;
   }
 
-  read(source: SourceDocument): void {
-    const violations = checkSchema(source.value);
+  read(source: SourceDocument, document: number): void {
+    const all = checkSchema(source.value);
+    // No test changes a decision, not even one that is wrong.
+    const ofTests = all.filter(isAboutTests);
+    const violations = all.filter((finding) => !isAboutTests(finding));
     this.#report(source, violations);
-    const document = source.value as RawDocument | null;
-    const decision = document?.decision;
+    const declared = source.value as RawDocument | null;
+    const decision = declared?.decision;
     this.#report(source, [...checkExpressions(decision), ...checkRuleConditions(decision)], ["decision"]);
-    if (violations.length > 0 || document === null) return;
+    if (violations.length > 0 || declared === null) return;
 
-    this.#readGuardrails(source, document.guardrails ?? []);
-    this.#readEndpoints(source, document.endpoints ?? {});
-    if (document.targets)
-      addTargets((this.#targets ??= new Map<string, DeclaredTarget>()), source, document.targets);
-    this.#masks.push(...(document.masks ?? []));
-    for (const [index, observer] of (document.observers ?? []).entries())
+    this.#readGuardrails(source, declared.guardrails ?? []);
+    this.#readEndpoints(source, declared.endpoints ?? {});
+    if (declared.targets)
+      addTargets((this.#targets ??= new Map<string, DeclaredTarget>()), source, declared.targets);
+    this.#masks.push(...(declared.masks ?? []));
+    for (const [index, observer] of (declared.observers ?? []).entries())
       this.#observers.push({ observer, ...source.locate(["observers", index]) });
-    this.#tests.push(...(document.tests ?? []));
+    this.#testDiagnostics.push(
+      ...ofTests.map((finding) => locateFinding(finding, source, { file: this.#file })),
+    );
+    if (ofTests.length === 0) this.#tests.push(...locateTests(source, document));
     if (decision) this.#readDecision(source, decision);
   }
 
@@ -145,6 +235,10 @@ class DefinitionReader {
       ...(this.#endpoints.length > 0 && { endpoints: this.#endpoints }),
       ...(this.#masks.length > 0 && { masks: this.#masks }),
       ...(this.#observers.length > 0 && { observers: this.#observers }),
+      ...(this.#tests.length > 0 && { tests: this.#tests.length }),
+      ...(this.#testDiagnostics.length > 0 && {
+        testDiagnostics: limitDiagnostics(sortDiagnostics(this.#testDiagnostics)),
+      }),
     };
     return {
       summary: { file: this.#file, definitions, ...declared, diagnostics: [], claimedIds: [] },
@@ -152,6 +246,8 @@ class DefinitionReader {
     };
   }
 }
+
+const isAboutTests = ({ path }: Finding): boolean => path[0] === "tests";
 
 function checkSchema(value: unknown): readonly Finding[] {
   if (validateSchema(value)) return [];

@@ -7,6 +7,7 @@ import { observers } from "./schema/observers.js";
 import { policyType } from "./schema/policy.js";
 import { routingTypes } from "./schema/routing.js";
 import { ruleCondition, scoredType } from "./schema/scored.js";
+import { tests } from "./schema/tests.js";
 
 /** A target: its id alone, or an object with more properties. */
 const target = {
@@ -19,18 +20,6 @@ const target = {
     kind: { enum: ["stage", "workflow"], description: "What the target is." },
     depends_on: { type: "array", items: text, description: "The targets that this one depends on." },
     disabled: { type: "boolean", description: "Whether no decision may lead to it. Default: false." },
-  },
-} as const;
-
-const test = {
-  type: "object",
-  required: ["decision", "expect"],
-  additionalProperties: false,
-  properties: {
-    name: { type: "string" },
-    decision: { ...text, description: "The id of the decision." },
-    input: { description: "The context." },
-    expect: { type: "object", minProperties: 1, description: "The expected fields of the result." },
   },
 } as const;
 
@@ -62,10 +51,6 @@ export const schema = {
         "JSON pointers of values that no decision records, such as /params/password; also for tools without a policy.",
     },
     observers,
-    tests: {
-      type: "array",
-      items: test,
-      description: "Test cases: inputs of decisions with the expected results.",
-    },
+    tests,
   },
 } as const;

@@ -25,7 +25,7 @@ interface YamlError extends Position {
   readonly hint?: string | undefined;
 }
 
-interface YamlSource {
+export interface YamlSource {
   readonly documents: readonly SourceDocument[];
   readonly errors: readonly YamlError[];
 }
@@ -213,6 +213,7 @@ function positionOf(lines: LineCounter, offset: number): Position {
 
 /** How to fix the errors of the parser, by code. */
 const hints: Readonly<Record<string, string>> = {
+  BAD_SCALAR_START: "put the text in quotes",
   TAG_RESOLVE_FAILED: "put the text in quotes: a `!` at its start is a tag",
   BAD_DQ_ESCAPE: "write the backslash twice, or put the text in single quotes",
   BLOCK_AS_IMPLICIT_KEY: "check the indentation of this line, and put text in quotes",

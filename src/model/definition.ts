@@ -69,12 +69,26 @@ export interface Target {
   readonly disabled?: boolean;
 }
 
-/** A case written in a `tests:` document. */
+/** A test of a decision, as written in `tests`. */
 export interface DefinitionTest {
   readonly name?: string;
   readonly decision: string;
+  /** Makes one case of each row: `{{ field }}` in the rest of the test stands for a value of the row. */
+  readonly each?: readonly JsonObject[];
+  /** The context: a map, or `@file` with JSON. */
   readonly input?: Json;
+  /** For a policy: the tool and the params of the call, which become part of the context. */
+  readonly tool?: string;
+  readonly params?: Json;
+  /** The expected fields of the result. */
   readonly expect: JsonObject;
+  readonly facts?: JsonObject;
+  /** The time of the decision. */
+  readonly now?: string;
+  readonly strict?: boolean | string;
+  readonly workflow_id?: string;
+  /** Null: no session; absent: a session of its own. */
+  readonly session_id?: string | null;
 }
 
 /** The other documents that apply to a definition. */

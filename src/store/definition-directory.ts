@@ -31,42 +31,54 @@ interface FoundFolder {
   readonly modifiedAt: number;
 }
 
-/** Finds all definition files below a directory; or only one file. */
-export function findDefinitionFiles(directory: string, only?: string): FoundFiles {
+/** What is looked for: files with definitions, or files with tests only. */
+export type FileKind = "definitions" | "tests";
+
+/** Finds all files of a kind below a directory; or only one file. */
+export function findFiles(kind: FileKind, directory: string, only?: string): FoundFiles {
   if (only !== undefined) {
     return { files: [toFoundFile(only, statSync(`${directory}/${only}`, { bigint: true }))], folders: [] };
   }
   const stats = statIfExists(directory);
   const found: { readonly files: FoundFile[]; readonly folders: FoundFolder[] } = { files: [], folders: [] };
-  walkFolder(directory, "", new Set([fileIdentity(stats)]), found);
+  walkFolder({ directory, kind, seen: new Set([fileIdentity(stats)]) }, "", found);
   found.files.sort((a, b) => (a.path < b.path ? -1 : 1));
   return found;
 }
 
+interface Walk {
+  readonly directory: string;
+  readonly kind: FileKind;
+  readonly seen: Set<string>;
+}
+
 /** Follows links. A folder that several links lead to is visited once, which also ends cycles. */
 function walkFolder(
-  directory: string,
+  walk: Walk,
   folder: string,
-  seen: Set<string>,
   found: { readonly files: FoundFile[]; readonly folders: FoundFolder[] },
 ): void {
+  const { directory, kind, seen } = walk;
+  const isWanted = kind === "tests" ? isTestFile : isDefinitionFile;
   for (const entry of readFolder(directory, folder)) {
-    if (entry.name.startsWith(".") || entry.name === "node_modules") continue;
+    if (entry.name.startsWith(".") || skippedFolders.includes(entry.name)) continue;
     const path = folder + entry.name;
     const isLink = entry.isSymbolicLink();
-    if (!isLink && !entry.isDirectory() && !isDefinitionFile(path)) continue;
+    if (!isLink && !entry.isDirectory() && !isWanted(path)) continue;
     const stats = statIfExists(`${directory}/${path}`);
     if (stats === undefined) {
       if (!isLink)
         found.folders.push({ path, modifiedAt: Infinity }); // removed or renamed since the folder was read
-      else if (!otherFiles.test(path)) found.files.push(unusableFile(path, "it is a broken link"));
+      else if (kind === "definitions" ? !isTestFile(path) && !otherFiles.test(path) : isTestFile(path))
+        found.files.push(unusableFile(path, "it is a broken link"));
       continue;
     }
     if (stats.isDirectory()) {
       const identity = fileIdentity(stats);
       if (seen.has(identity)) continue;
-      walkFolder(directory, `${path}/`, seen.add(identity), found);
-    } else if (isDefinitionFile(path)) {
+      seen.add(identity);
+      walkFolder(walk, `${path}/`, found);
+    } else if (isWanted(path)) {
       found.files.push(
         stats.isFile() ? toFoundFile(path, stats) : unusableFile(path, "it is not a regular file"),
       );
@@ -124,10 +136,15 @@ export function isUnchanged(directory: string, { path, stamp }: Pick<FoundFile, 
   return stats !== undefined && stampOf(stats) === stamp;
 }
 
-/** A JSON schema in the same directory, which editors use, is not a definition. */
-function isDefinitionFile(path: string): boolean {
-  return /\.(?:ya?ml|json)$/i.test(path) && !/\.schema\.json$/i.test(path);
-}
+/** Installed packages, and the data of tests, which may have any name. */
+const skippedFolders: readonly string[] = ["node_modules", "testdata"];
+
+/** A JSON schema in the same directory, which editors use, is not a definition, and neither is a file of tests. */
+const isDefinitionFile = (path: string): boolean =>
+  /\.(?:ya?ml|json)$/i.test(path) && !/\.schema\.json$/i.test(path) && !isTestFile(path);
+
+/** Whether a file contains tests only. */
+export const isTestFile = (path: string): boolean => /\.test\.(?:ya?ml|json)$/i.test(path);
 
 function readFolder(directory: string, folder: string): readonly Dirent[] {
   try {
@@ -165,7 +182,7 @@ export function displayPath(directory: string, path: string): string {
 /** Returns a text that changes whenever a definition file of the directory or its approval lock changes. */
 export function definitionStamp(directory: string): string {
   const lock = statSync(approvalLockPath(directory), { bigint: true, throwIfNoEntry: false });
-  return `${filesStamp(findDefinitionFiles(directory))}\n${lock === undefined ? "" : stampOf(lock)}`;
+  return `${filesStamp(findFiles("definitions", directory))}\n${lock === undefined ? "" : stampOf(lock)}`;
 }
 
 /** Returns a text that changes whenever a definition file does. */

@@ -9,14 +9,14 @@ import {
   unlinkSync,
 } from "node:fs";
 import { resolve, dirname } from "node:path";
-import type { FoundFile } from "./definition-directory.js";
+import type { FileKind, FoundFile } from "./definition-directory.js";
 import { displayPath, isUnchanged } from "./definition-directory.js";
 import { isOwn, readOwnCheckedJson, writeCheckedJson, makeDirectory, removeUnusedFolders } from "./files.js";
 import { SettledFiles } from "./settle.js";
 import type { TimeSource } from "../clock.js";
 import { systemTime } from "../clock.js";
 import { tooLargeMessage, unreadableFile, maxFileBytes } from "../definition/broken-file.js";
-import type { FileBody, FileSummary } from "../definition/definition-file.js";
+import type { FileBody, FileSummary, LocatedTest } from "../definition/definition-file.js";
 import type { Library } from "../definition/library.js";
 import { definitionHash } from "../definition/loaded-definition.js";
 import { buildLibrary } from "../definition/library.js";
@@ -39,6 +39,10 @@ export interface DefinitionOptions {
 }
 
 export interface OpenedDefinitions extends Library {
+  /** The files that were read, with errors or not. */
+  readonly files: readonly FileSummary[];
+  /** Returns the tests in a file. */
+  testsIn(file: string): Promise<readonly LocatedTest[]>;
   /** The number of files that were parsed, and of those that came from the cache. */
   readonly filesRead: number;
   readonly filesCached: number;
@@ -46,10 +50,58 @@ export interface OpenedDefinitions extends Library {
 
 type Entry = CachedFile & { readonly body?: FileBody };
 
+/** What is read, and how. */
+interface ReadOptions extends DefinitionOptions {
+  readonly kind: FileKind;
+}
+
 /** Opens the current definitions of a directory. Unchanged files come from the cache. */
 export async function openDefinitions(options: DefinitionOptions): Promise<OpenedDefinitions> {
+  const cached = { ...options, kind: "definitions" } as const;
+  const cache = openCache(cached);
+  const entries = await readEntries(cached, cache);
+  const filesRead = entries.filter((entry) => entry.body !== undefined).length;
+  const files = entries.map((entry) => withDisplayPath(options, entry));
+  return {
+    ...toLibrary(cached, { entries, files }, cache),
+    files,
+    testsIn: testReader(cached, entries, cache),
+    filesRead,
+    filesCached: entries.length - filesRead,
+  };
+}
+
+/** The test files of a directory, and the problems of those that are not valid. */
+export type OpenedTests = Pick<OpenedDefinitions, "files" | "testsIn">;
+
+/** Opens the files below a directory that contain tests only. Unchanged ones come from the cache. */
+export async function openTests(options: Omit<DefinitionOptions, "inspect">): Promise<OpenedTests> {
+  const cached = { ...options, kind: "tests" } as const;
+  const cache = openCache(cached);
+  const entries = await readEntries(cached, cache);
+  const files = entries.map((entry) => withDisplayPath(options, entry));
+  return { files, testsIn: testReader(cached, entries, cache) };
+}
+
+function testReader(
+  options: ReadOptions,
+  entries: readonly Entry[],
+  cache: DefinitionCache | undefined,
+): OpenedTests["testsIn"] {
+  return async (file) => {
+    const entry = entries.find(({ path }) => displayPath(options.directory, path) === file);
+    if (entry === undefined || (entry.summary.tests ?? 0) === 0) return [];
+    const { tests } = entry.body ?? cache?.body(entry) ?? (await rereadBody(options, entry, cache));
+    return tests;
+  };
+}
+
+/** Reads what the files contain, and caches it. */
+async function readEntries(
+  options: ReadOptions,
+  cache: DefinitionCache | undefined,
+): Promise<readonly Entry[]> {
   const { time = systemTime } = options;
-  const cache = openCache(options);
   const startedAt = time.now();
   const read = await readFiles(options, cache);
   const entries = read.map(({ entry }) => entry);
@@ -57,10 +109,8 @@ export async function openDefinitions(options: DefinitionOptions): Promise<Opene
   const cacheable = read.flatMap(({ file, entry }) =>
     startedAt - file.changedAt > cacheableAfterMs ? entry : (cache?.entries.get(file.path) ?? []),
   );
-  const filesRead = entries.filter((entry) => entry.body !== undefined).length;
   if (cache !== undefined && hasChanges(cache, cacheable)) cache.save(cacheable);
-  const library = toLibrary(options, entries, cache);
-  return { ...library, filesRead, filesCached: entries.length - filesRead };
+  return entries;
 }
 
 /** A definition file as it was found, and what it declares. */
@@ -71,11 +121,11 @@ interface ReadFile {
 
 /** Reads all files in one state: if one changes meanwhile, reads all again once they are settled. */
 async function readFiles(
-  options: DefinitionOptions,
+  options: ReadOptions,
   cache: DefinitionCache | undefined,
 ): Promise<readonly ReadFile[]> {
-  const { directory, onlyFile, inspect, time = systemTime } = options;
-  const settled = new SettledFiles({ directory, onlyFile, time });
+  const { kind, directory, onlyFile, inspect, time = systemTime } = options;
+  const settled = new SettledFiles({ kind, directory, onlyFile, time });
   for (;;) {
     const located: LocatedDefinition[] = [];
     const collecting = inspect && { ...options, inspect: (each: LocatedDefinition) => located.push(each) };
@@ -97,13 +147,15 @@ async function readFiles(
 }
 
 function openCache({
+  kind,
   cacheHome,
   directory,
   version,
   inspect,
-}: DefinitionOptions): DefinitionCache | undefined {
+}: ReadOptions): DefinitionCache | undefined {
   if (cacheHome === undefined || inspect !== undefined) return undefined;
-  return openDefinitionCache(cacheHome, resolve(directory), version);
+  const place = kind === "tests" ? `tests in ${resolve(directory)}` : resolve(directory);
+  return openDefinitionCache(cacheHome, place, version);
 }
 
 function findCached(cache: DefinitionCache | undefined, file: FoundFile): CachedFile | undefined {
@@ -127,11 +179,11 @@ function hasChanges(cache: DefinitionCache, cacheable: readonly Entry[]): boolea
   return cacheable.length !== cache.entries.size || cacheable.some((entry) => entry.body !== undefined);
 }
 
-async function readEntry(options: DefinitionOptions, found: FoundFile): Promise<Entry> {
+async function readEntry(options: ReadOptions, found: FoundFile): Promise<Entry> {
   const { path, stamp, size } = found;
   if (found.unusableBecause !== undefined)
     return { path, stamp, ...unreadableFile(path, found.unusableBecause) };
-  const { readDefinitions } = await import("../definition/read-definitions.js");
+  const { readDefinitions, readTests } = await import("../definition/read-definitions.js");
   if (size > maxFileBytes) {
     return { path, stamp, ...unreadableFile(path, tooLargeMessage, readStart(options.directory, path)) };
   }
@@ -139,7 +191,8 @@ async function readEntry(options: DefinitionOptions, found: FoundFile): Promise<
   if (content instanceof Error) {
     return { path, stamp: "", ...unreadableFile(path, `it cannot be read: ${content.message}`) };
   }
-  const { inspect } = options;
+  const { kind, inspect } = options;
+  if (kind === "tests") return { path, stamp, ...readTests(path, content) };
   const inspectIn =
     inspect &&
     ((located: LocatedDefinition) => inspect({ ...located, file: displayPath(options.directory, path) }));
@@ -164,22 +217,33 @@ function readStart(directory: string, path: string): string {
   return buffer.toString("utf8", 0, length);
 }
 
+/** What a file declares, and its tests. */
+export interface ReadSummary {
+  readonly summary: FileSummary;
+  readonly tests: readonly LocatedTest[];
+}
+
 /** Reads what the files of a directory declare, without the cache. */
-export async function readSummaries(options: DefinitionOptions): Promise<readonly FileSummary[]> {
-  const read = await readFiles(options, undefined);
-  return read.map(({ entry }) => withDisplayPath(options, entry));
+export async function readSummaries(
+  options: DefinitionOptions,
+  kind: FileKind = "definitions",
+): Promise<readonly ReadSummary[]> {
+  const read = await readFiles({ ...options, kind }, undefined);
+  return read.map(({ entry }) => ({
+    summary: withDisplayPath(options, entry),
+    tests: entry.body?.tests ?? [],
+  }));
 }
 
 function toLibrary(
-  options: DefinitionOptions,
-  entries: readonly Entry[],
+  options: ReadOptions,
+  { entries, files }: { readonly entries: readonly Entry[]; readonly files: readonly FileSummary[] },
   cache: DefinitionCache | undefined,
 ): Library {
   const byFile = new Map(
     entries.map((entry) => [displayPath(options.directory, entry.path), entry] as const),
   );
-  const summaries = entries.map((entry) => withDisplayPath(options, entry));
-  return buildLibrary(summaries, async (file, position) => {
+  return buildLibrary(files, async (file, position) => {
     const entry = byFile.get(file);
     if (entry === undefined) throw new Error(`${file} was not read`);
     const body =
@@ -205,12 +269,18 @@ function cachedBody(
 
 function withDisplayPath(options: DefinitionOptions, { path, summary }: Entry): FileSummary {
   const file = displayPath(options.directory, path);
-  return { ...summary, file, diagnostics: summary.diagnostics.map((problem) => ({ ...problem, file })) };
+  const { diagnostics, testDiagnostics } = summary;
+  return {
+    ...summary,
+    file,
+    diagnostics: diagnostics.map((problem) => ({ ...problem, file })),
+    ...(testDiagnostics && { testDiagnostics: testDiagnostics.map((problem) => ({ ...problem, file })) }),
+  };
 }
 
 /** Parses a file again whose cached definitions were removed after the cache index was read, or are damaged. */
 async function rereadBody(
-  options: DefinitionOptions,
+  options: ReadOptions,
   entry: Entry,
   cache: DefinitionCache | undefined,
 ): Promise<FileBody> {
@@ -227,7 +297,7 @@ async function rereadBody(
 }
 
 /** Increase it when the format of the cached data changes. */
-const cacheFormat = 11;
+const cacheFormat = 12;
 
 /** Parsed definition files of earlier runs, so that YAML need not be parsed again. */
 interface DefinitionCache {

@@ -1,7 +1,7 @@
 import type { TimeSource } from "../clock.js";
 import { DecisionError } from "../errors.js";
-import type { FoundFile, FoundFiles } from "./definition-directory.js";
-import { displayPath, filesStamp, findDefinitionFiles } from "./definition-directory.js";
+import type { FileKind, FoundFile, FoundFiles } from "./definition-directory.js";
+import { displayPath, filesStamp, findFiles } from "./definition-directory.js";
 
 /** A file that was modified more recently may still be being saved: truncated, or written in part. */
 const settledAfterMs = 50;
@@ -10,6 +10,7 @@ const settledAfterMs = 50;
 const maxWaitMs = 1_000;
 
 interface SettleOptions {
+  readonly kind: FileKind;
   readonly directory: string;
   /** A single file of the directory. */
   readonly onlyFile?: string | undefined;
@@ -57,7 +58,8 @@ export class SettledFiles {
   }
 
   #find(): FoundFiles {
-    return findDefinitionFiles(this.#options.directory, this.#options.onlyFile);
+    const { kind, directory, onlyFile } = this.#options;
+    return findFiles(kind, directory, onlyFile);
   }
 }
 

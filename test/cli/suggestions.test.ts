@@ -7,7 +7,7 @@ describe("a word that is no command", () => {
     ["evalute", ["evaluate"]],
     ["eval", ["evaluate"]],
     ["run", ["evaluate"]],
-    ["test", ["dry-run", "validate"]],
+    ["coverage", ["test"]],
     ["init", ["new"]],
     ["add", ["new"]],
     ["exec", ["evaluate"]],

@@ -1,9 +1,10 @@
 /**
  * sound: `x` is defined. broken: `x` would be, were it not for the rest. void: there is nothing in it, and nothing
- * is wrong with that. alien: there is something in it, but no `x`. illegible: nobody can tell whether there is an
+ * is wrong with that. sound but for a test: `x` is defined, and a test is wrong. alien: there is something in it, but no `x`. illegible: nobody can tell whether there is an
  * `x` in it. sound or broken: only its size is unusual; it may be read or refused, as long as that is done in time.
  */
-export type Soundness = "sound" | "broken" | "void" | "alien" | "illegible" | "sound or broken";
+export type Soundness =
+  "sound" | "broken" | "void" | "sound but for a test" | "alien" | "illegible" | "sound or broken";
 
 /** A file that somebody put among the definitions. Where it is sound, `x` leads to `t` for `{"a": 1}`. */
 export interface HostileFile {
@@ -31,7 +32,7 @@ export const otherwise = "  default: {target: d}\n";
 export const sound = `${header}${cases}${otherwise}`;
 export const after = (rest: string): string => `${sound}---\n${rest}`;
 export const testOf = (input: string): string =>
-  `tests: [{decision: x, expect: {target: t}, input: ${input}}]\n`;
+  `tests: [{decision: x, expect: {target: t}, input: {any: ${input}}}]\n`;
 export const list = <T>(count: number, item: (index: number) => T): readonly T[] =>
   Array.from({ length: count }, (_, index) => item(index));
 export const lines = (count: number, line: (index: number) => string): string => list(count, line).join("");

@@ -23,7 +23,7 @@ export const prototypes: HostileFiles = {
       inherited.map((key): HostileFile => ({
         name: `${key} as a key of ${place}`,
         content: () => text.replace("KEY", key),
-        is: "broken",
+        is: place === "a test" ? "sound but for a test" : "broken",
       })),
     ),
     ...inherited.map((key): HostileFile => ({

@@ -1,0 +1,107 @@
+import type { Command } from "commander";
+import { systemClock } from "../../clock.js";
+import { DecisionError } from "../../errors.js";
+import { present } from "../../present/format.js";
+import { testAnnotations, testView } from "../../present/test-view.js";
+import type { CaseResult, TestReport } from "../../testing/run-tests.js";
+import { reportOf, runTests } from "../../testing/run-tests.js";
+import type { ExitCode } from "../exit-codes.js";
+import type { AllowEmptyFlag, CommonFlags } from "../flags.js";
+import { addAllowEmptyFlag, addCommonFlags, failUnlessAllowed, formatFor, styleFor } from "../flags.js";
+import type { Io } from "../io.js";
+import type { OpenedSuite } from "../open-tests.js";
+import { openSuite, suitesOf } from "../open-tests.js";
+import { percent, Progress } from "../progress.js";
+import { warnAboutDefinitions } from "../world.js";
+
+interface TestFlags extends CommonFlags, AllowEmptyFlag {
+  readonly coverage?: boolean;
+}
+
+export function addTestCommand(parent: Command, io: Io, done: (code: ExitCode) => void): void {
+  const command = parent.command("test");
+  addCommonFlags(addAllowEmptyFlag(command), ["junit", "github"])
+    .argument("[path...]", "files or directories (default: the directory of definitions)")
+    .summary("run the tests of decisions")
+    .description(
+      "Run the tests in `tests` of definition files and in files named *.test.yaml. Nothing is fetched, recorded or " +
+        "written. Exits with 6 if a test fails, or if there is none and --allow-empty is not given, and with 3 if a test " +
+        "or a tested definition is invalid.",
+    )
+    .addHelpText(
+      "after",
+      `
+Examples:
+  $ agent-33 decision test
+  $ agent-33 decision test decisions/escalation.yaml --coverage
+  $ agent-33 decision test --coverage --threshold 100 --format junit > tests.xml`,
+    )
+    .action(async (paths: readonly string[], flags: TestFlags) => done(await test(paths, flags, io)));
+}
+
+async function test(paths: readonly string[], flags: TestFlags, io: Io): Promise<ExitCode> {
+  const format = formatFor(flags, io, { answer: "one", more: ["junit", "github"] });
+  const suites = await openSuites(paths, flags, io);
+  const report = reportOf(await runSuites(suites, flags, io));
+  if (report.cases.length === 0) {
+    failUnlessAllowed(flags, `no tests found in ${suites.map(({ directory }) => directory).join(", ")}`);
+  }
+  io.out.write(await presentReport(report, format, flags, io));
+  return report.failed === 0 ? 0 : 6;
+}
+
+async function presentReport(
+  report: TestReport,
+  format: ReturnType<typeof formatFor<"junit" | "github">>,
+  flags: TestFlags,
+  io: Io,
+): Promise<string> {
+  switch (format) {
+    case "junit":
+      return (await import("../../present/junit.js")).junitReport(report);
+    case "github":
+      return testAnnotations(report);
+    case "table":
+    case "plain":
+    case "json":
+    case "jsonl":
+    case "yaml":
+      return present(testView(report), format, await styleFor(flags, io));
+  }
+}
+
+/** Opens the tests; throws if any of them is invalid. */
+async function openSuites(
+  paths: readonly string[],
+  flags: TestFlags,
+  io: Io,
+): Promise<readonly OpenedSuite[]> {
+  const suites: OpenedSuite[] = [];
+  for (const each of suitesOf(paths, flags.decisions, io)) suites.push(await openSuite(each, io));
+  const problems = suites.flatMap((suite) => suite.problems);
+  const [first] = problems;
+  if (first !== undefined) {
+    const files = new Set(problems.map(({ file }) => file));
+    const what = files.size === 1 ? `\`${first.file}\` is not valid` : `${files.size} files are not valid`;
+    throw new DecisionError("definition_invalid", what, { details: { problems } });
+  }
+  for (const { ignored } of suites) warnAboutDefinitions(flags, io, ignored);
+  return suites;
+}
+
+async function runSuites(
+  suites: readonly OpenedSuite[],
+  flags: TestFlags,
+  io: Io,
+): Promise<readonly CaseResult[]> {
+  const startedAt = systemClock();
+  const progress = new Progress(io, flags.quiet);
+  const results: CaseResult[] = [];
+  for (const { definitions, cases, tested } of suites) {
+    const onProgress = (done: number, total: number): void =>
+      progress.show(() => `running tests, ${percent(done, total)}`);
+    results.push(...(await runTests(cases, tested, { definitions, startedAt, onProgress })));
+  }
+  progress.erase();
+  return results;
+}

@@ -1,0 +1,131 @@
+import type { Diagnostic } from "../model/diagnostic.js";
+import type { Json } from "../model/json.js";
+import type { CaseDocument, CaseReport, TestReport } from "../testing/run-tests.js";
+import { githubAnnotations } from "./diagnostics-view.js";
+import type { Style, View } from "./format.js";
+import { hangingText } from "./format.js";
+import { truncate } from "./text-width.js";
+import { plural } from "./text.js";
+import { oneLine } from "../text.js";
+
+export function testView(report: TestReport): View {
+  const document = toDocument(report);
+  return {
+    value: document,
+    items: document.cases,
+    plain: () => report.cases.map(plainCase).join("\n"),
+    table: (style) => [verdict(report, style), ...failures(report, style)].join("\n"),
+  };
+}
+
+/** Leaves out what only texts need. */
+const toDocument = ({ cases, ...report }: TestReport): { readonly cases: readonly CaseDocument[] } => ({
+  ...report,
+  cases: cases.map(({ name, decision, file, line, passed, expected, actual }) => ({
+    name,
+    decision,
+    file,
+    line,
+    passed,
+    expected,
+    actual,
+  })),
+});
+
+/** Annotates the lines of failed tests in a pull request. */
+export const testAnnotations = (report: TestReport): string =>
+  githubAnnotations(failedCases(report).map(toDiagnostic));
+
+const failedCases = ({ cases }: TestReport): readonly CaseReport[] => cases.filter(({ passed }) => !passed);
+
+function toDiagnostic(test: CaseReport): Diagnostic {
+  const { name, file, line } = test;
+  const fields = mismatchesOf(test).map(
+    ({ field, expected, actual }) => `${field}: expected ${expected}, got ${actual}`,
+  );
+  return { file, line, column: 1, severity: "error", message: `${name}: ${fields.join("; ")}` };
+}
+
+function plainCase(test: CaseReport): string {
+  const { name, decision, file, line, passed } = test;
+  const fields = mismatchesOf(test).map(
+    ({ field, expected, actual }) => `${field}: ${expected} != ${actual}`,
+  );
+  const cells = [passed ? "passed" : "failed", `${file}:${line}`, decision, name, fields.join("; ")];
+  return cells.map(oneLine).join("\t");
+}
+
+function verdict({ passed, failed, cases }: TestReport, { paint }: Style): string {
+  const decisions = plural(new Set(cases.map(({ decision }) => decision)).size, "decision");
+  const tests = plural(cases.length, "test");
+  return failed === 0
+    ? `${paint("green", `✓ ${tests} passed`)}  ${decisions}`
+    : `${paint("red", `✗ ${failed} of ${tests} failed`)}  ${passed} passed, ${decisions}`;
+}
+
+function failures(report: TestReport, style: Style): readonly string[] {
+  return failedCases(report).flatMap((test) => ["", ...describeFailure(test, style)]);
+}
+
+function describeFailure(test: CaseReport, style: Style): readonly string[] {
+  const { paint } = style;
+  const { name, decision, file, line, input, actual, mismatches } = test;
+  const shown = mismatches.map(({ actual: each }) => each);
+  const warnings = textsOf(actual["warnings"]).filter((text) => !shown.includes(text));
+  return [
+    `${paint("red", "✗")} ${paint("bold", oneLine(name))}`,
+    fieldOf("at", `${file}:${line}`, style),
+    fieldOf("decision", decision, style),
+    fieldOf("input", truncate(JSON.stringify(input), style.columns - nameWidth - 3), style),
+    ...mismatchesOf(test).flatMap(({ field, expected, actual: got }) => [
+      fieldOf(field, `expected ${expected}`, style),
+      fieldOf("", `got      ${paint("red", got)}`, style),
+    ]),
+    ...(isUnexpectedError(test) ? [fieldOf("hint", paint("dim", errorHint), style)] : []),
+    ...textsOf(actual["because"]).map((text) => fieldOf("because", text, style)),
+    ...textsOf(actual["failed_conditions"]).map((text) => fieldOf("failed", text, style)),
+    ...warnings.map((text) => fieldOf("warning", text, style)),
+  ];
+}
+
+const errorHint = "add `error` to `expect` if this is what the test is about";
+
+/** A test whose condition could not be evaluated fails, even if the answer is the expected one. */
+const isUnexpectedError = ({ mismatches }: CaseReport): boolean =>
+  mismatches.some(({ field, expected }) => field === "error" && expected === null);
+
+/** How many reasons of one kind are shown; a table of many rules has as many failed conditions. */
+const maxTexts = 5;
+
+function textsOf(value: Json | undefined): readonly string[] {
+  const texts = Array.isArray(value) ? (value as readonly string[]) : [];
+  if (texts.length <= maxTexts) return texts;
+  return [...texts.slice(0, maxTexts), `… and ${texts.length - maxTexts} more`];
+}
+
+const nameWidth = 10;
+
+function fieldOf(name: string, text: string, style: Style): string {
+  const title = `  ${style.paint("dim", name.padEnd(nameWidth))} `;
+  const start = Math.max(nameWidth, name.length) + 3;
+  return title + hangingText(oneLine(text), style, { start, indent: nameWidth + 3 });
+}
+
+interface ShownMismatch {
+  readonly field: string;
+  readonly expected: string;
+  readonly actual: string;
+}
+
+/** The expected fields that differ, and the errors that were not expected. */
+const mismatchesOf = ({ mismatches }: CaseReport): readonly ShownMismatch[] =>
+  mismatches.map(({ field, expected, actual }) => ({
+    field,
+    expected: valueText(expected, field),
+    actual: valueText(actual, field),
+  }));
+
+function valueText(value: Json, field: string): string {
+  if (value === null) return field === "error" ? "no error" : "none";
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
