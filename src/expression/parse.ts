@@ -54,8 +54,11 @@ class Parser {
     const first = this.#cursor.peek(0);
     if (first.kind === "end") throw this.#cursor.error(first, "the expression is empty");
     const node = this.#expression();
-    if (this.#cursor.peek(0).kind !== "end") throw this.#cursor.unexpected("an operator or the end");
-    return node;
+    const next = this.#cursor.peek(0);
+    if (next.kind === "end") return node;
+    const named = next.kind === "path" ? functionNamed(next.value) : undefined;
+    const hint = named === undefined ? undefined : `\`${named}\` is a function: write \`${named}(…, …)\``;
+    throw this.#cursor.unexpected("an operator or the end", hint);
   }
 
   #expression(): Node {
@@ -287,11 +290,14 @@ const aliasHint = (name: string): string | undefined =>
 /** `order.id.startsWith('x')` is the call of a method; functions receive the value as their first argument. */
 function methodHint(name: string, args: readonly Node[]): string | undefined {
   const dot = name.lastIndexOf(".");
-  const method = name.slice(dot + 1);
-  const meant = functionTable.has(method) ? method : /`(\w+)`/.exec(aliasHint(method) ?? "")?.[1];
+  const meant = functionNamed(name.slice(dot + 1));
   if (dot === -1 || meant === undefined) return undefined;
   return `write \`${meant}(${name.slice(0, dot)}${args.length === 0 ? "" : ", …"})\``;
 }
+
+/** Returns the name of a function, also by its name in another language. */
+const functionNamed = (name: string): string | undefined =>
+  functionTable.has(name) ? name : /^did you mean `(\w+)`/.exec(aliasHint(name) ?? "")?.[1];
 
 /** Names of functions in other languages, with the hint for each. */
 const functionAliases: Readonly<Record<string, string>> = {

@@ -165,11 +165,11 @@ export class Cursor {
     if (!this.accept(value)) throw this.unexpected(`\`${value}\``);
   }
 
-  unexpected(expected: string): DecisionError {
+  unexpected(expected: string, hint?: string): DecisionError {
     const token = this.next;
     if (token.kind === "end") return this.error(token, `expected ${expected}, got the end of the expression`);
     const written = this.#text.slice(token.at, token.at + token.length);
-    return this.error(token, `expected ${expected}, got \`${written}\``, hintForForeignWord(written));
+    return this.error(token, `expected ${expected}, got \`${written}\``, hint ?? hintForForeignWord(written));
   }
 
   error(token: Token, message: string, hint?: string): DecisionError {

@@ -313,6 +313,8 @@ describe("help", () => {
     [["operators"], "See also: `agent-33 help expressions`"],
     [["starts_with"], "FUNCTIONS"],
     [["gte"], "RULE OPERATORS"],
+    [["guardrail"], "GUARDRAILS"],
+    [["session"], "SESSIONS"],
   ])("on %j has %s", async (words, text) => {
     expect((await run(["help", ...words])).out).toContain(text);
   });

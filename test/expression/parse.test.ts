@@ -151,6 +151,8 @@ describe("an invalid expression", () => {
     ["a <> b", "write `!=` for unequal"],
     ["a == 1 AND b == 2", "write `and`"],
     ["a is null", "compare with `==`; test for a missing value with exists(…)"],
+    ["order.name contains 'x'", "`contains` is a function: write `contains(…, …)`"],
+    ["order.name startsWith 'x'", "`starts_with` is a function: write `starts_with(…, …)`"],
     ["list[0].id == 1", "write `list.0.name` for a part of an item of a list"],
     ["list[0] == 1", "write `list.0` or get(list, 0) for an item of a list"],
     ["a =~ 'x'", "search for a pattern with `~=`"],

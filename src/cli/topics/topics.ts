@@ -87,9 +87,33 @@ export const topicAliases: Readonly<Record<string, Topic>> = {
   testing: { page: "audit", section: "In CI" },
   store: { page: "configuration", section: "The store" },
   storage: { page: "configuration", section: "The store" },
-  session: { page: "policies" },
-  sessions: { page: "policies" },
-  errors: { page: "exit-codes" },
+  sessions: { page: "policies", section: "Sessions" },
+  override: { page: "policies", section: "Overrides" },
+  exceptions: { page: "policies", section: "Overrides" },
+  priority: { page: "policies", section: "How a call is decided" },
+  errors: { page: "exit-codes", section: "Error codes" },
+  types: { page: "../README", section: "Decision types" },
+  labels: { page: "definitions", section: "Labels and targets" },
+  inputs: { page: "definitions", section: "Evaluate" },
+  caching: { page: "definitions", section: "Caching" },
+  validation: { page: "definitions", section: "Validation" },
+  regex: { page: "expressions", section: "Operators" },
+  patterns: { page: "expressions", section: "Operators" },
+  strategies: { page: "scored", section: "Strategies" },
+  scoring: { page: "scored", section: "Strategies" },
+  statuses: { page: "gates", section: "Statuses" },
+  tokens: { page: "http", section: "Authentication" },
+  jwt: { page: "http", section: "Authentication" },
+  auth: { page: "http", section: "Authentication" },
+  caller: { page: "http", section: "Rules on the caller" },
+  organisations: { page: "http", section: "Organisations" },
+  org_id: { page: "http", section: "Organisations" },
+  retention: { page: "operations", section: "Backups and retention" },
+  backups: { page: "operations", section: "Backups and retention" },
+  entities: { page: "audit", section: "Lineage" },
+  entity: { page: "audit", section: "Lineage" },
+  precedent: { page: "audit", section: "Precedents" },
+  typescript: { page: "library" },
   specification: { page: "specifications" },
   specs: { page: "specifications" },
   conformance: { page: "specifications" },
@@ -104,11 +128,14 @@ export const topicAliases: Readonly<Record<string, Topic>> = {
 };
 
 /**
- * Finds a topic by its name or another word for it; several words count as one, as in `exit codes`. A command with the
- * name of an alias takes precedence.
+ * Finds a topic by its name or another word for it, in the singular or plural; several words count as one, as in
+ * `exit codes`. A command with the name of an alias takes precedence.
  */
 export function findTopic(words: readonly string[], isCommand: boolean): Topic | undefined {
   const name = words.join("-").toLowerCase();
   if (Object.hasOwn(topics, name)) return topics[name];
-  return !isCommand && Object.hasOwn(topicAliases, name) ? topicAliases[name] : undefined;
+  if (isCommand) return undefined;
+  const all = { ...topicAliases, ...topics };
+  const spelling = [name, `${name}s`, name.replace(/s$/, "")].find((each) => Object.hasOwn(all, each));
+  return spelling === undefined ? undefined : all[spelling];
 }
