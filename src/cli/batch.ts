@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import type { ToContext } from "./input.js";
 import { parseDocument, assertNotTerminal, stripByteOrderMark } from "./input.js";
 import type { Input, Io } from "./io.js";
-import { input } from "./io.js";
+import { assertOpen, input } from "./io.js";
 import { Progress, workText } from "./progress.js";
 import type { Composed } from "../compose.js";
 import type { DecisionRequest } from "../decide/decide.js";
@@ -87,9 +87,11 @@ interface BatchRun {
 async function decideAll(batches: AsyncIterable<readonly Line[]>, run: BatchRun): Promise<number> {
   const { batch, world, io, bytes, progress } = run;
   const warnings = new WarningSummary();
-  const writeOut = io.out.isTerminal
-    ? (text: string): void => progress.below(() => io.out.write(text))
-    : (text: string): void => io.out.write(text);
+  const write = (text: string): void => {
+    io.out.write(text);
+    assertOpen(io.out);
+  };
+  const writeOut = io.out.isTerminal ? (text: string): void => progress.below(() => write(text)) : write;
   const output = { batch, warnings, io, progress, writeOut };
   const window = batch.request.dry_run ? windowSizes.dry : windowSizes.recorded;
   let failed = 0;

@@ -16,8 +16,11 @@ export interface Stream {
   readonly isTerminal: boolean;
   /** Width in columns; Infinity if it is not a terminal. */
   readonly columns: number;
+  /** True once a write has found that the reader has closed the pipe. */
+  readonly isClosed: boolean;
   /** Writes text that moves the cursor. It must not contain data that is not escaped. */
   draw(text: string): void;
+  /** Drops text that has no reader: a command ends as usual, because its exit code is part of the answer. */
   write(text: string): void;
 }
 
@@ -39,6 +42,9 @@ function escapingStream(stream: Stream, format = (text: string): string => text)
     get columns() {
       return stream.columns;
     },
+    get isClosed() {
+      return stream.isClosed;
+    },
     write(text) {
       isTerminal ??= stream.isTerminal;
       stream.write(isTerminal ? format(terminalText(text)) : text);
@@ -55,15 +61,27 @@ export interface Input {
   read(buffer: Uint8Array): number;
 }
 
-/** Thrown when the reader of our output has closed the pipe; `| head` is not an error. */
+/** Ends a command that prints a stream of answers early; `| head` is not an error. */
 export class OutputClosed extends Error {}
+
+/** Throws `OutputClosed` if the reader has closed the pipe. */
+export function assertOpen(stream: Pick<Stream, "isClosed">): void {
+  if (stream.isClosed) throw new OutputClosed();
+}
 
 export function processIo(): Io {
   return { env: process.env, cwd: process.cwd(), out: stream(1), err: stream(2), stdin: input(0) };
 }
 
 function stream(fd: 1 | 2): Stream {
+  let isClosed = false;
+  const write = (text: string): void => {
+    isClosed ||= !writeAll(fd, Buffer.from(text));
+  };
   return {
+    get isClosed() {
+      return isClosed;
+    },
     get isTerminal() {
       return isTerminalDevice(fd);
     },
@@ -71,24 +89,28 @@ function stream(fd: 1 | 2): Stream {
       if (!this.isTerminal) return Infinity;
       return (fd === 1 ? process.stdout : process.stderr).columns || 80;
     },
-    write: (text) => writeAll(fd, Buffer.from(text)),
-    draw: (text) => writeAll(fd, Buffer.from(text)),
+    write,
+    draw: write,
   };
 }
 
-/** Writes to the file descriptor: loading `process.stdout` takes longer than making a decision. */
-function writeAll(fd: 1 | 2, bytes: Uint8Array): void {
+/**
+ * Writes to the file descriptor: loading `process.stdout` takes longer than making a decision. Returns false if the
+ * reader has closed the pipe.
+ */
+function writeAll(fd: 1 | 2, bytes: Uint8Array): boolean {
   let written = 0;
   while (written < bytes.length) {
     try {
       written += writeSync(fd, bytes, written);
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
-      if (code === "EPIPE") throw new OutputClosed();
+      if (code === "EPIPE") return false;
       if (code !== "EAGAIN") throw unwritable(error as Error);
       pause(2);
     }
   }
+  return true;
 }
 
 function unwritable(error: Error): DecisionError {

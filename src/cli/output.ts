@@ -1,6 +1,7 @@
 import type { CommonFlags } from "./flags.js";
 import { styleFor } from "./flags.js";
 import type { Io } from "./io.js";
+import { assertOpen } from "./io.js";
 import { warn } from "./world.js";
 import type { Drawing } from "../model/drawing.js";
 import type { LogLine } from "../model/store.js";
@@ -52,6 +53,7 @@ export class RecordPrinter {
   flush(): void {
     if (this.#text !== "") this.#io.out.write(this.#text);
     this.#text = "";
+    assertOpen(this.#io.out);
   }
 }
 

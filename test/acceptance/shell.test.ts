@@ -35,6 +35,23 @@ describe("in a script", () => {
     expect((await inShell("bash", script)).stdout).toBe("code 2");
   });
 
+  it.each([
+    {
+      code: 4,
+      words: `check select_metric --params '{"name": "x"}' --context '{"session": {"query": {"audience": "ceo"}}}'`,
+    },
+    { code: 4, words: `check select_metric --params '{}' --format reason` },
+    { code: 4, words: `gate acme/payments/wire.approve --input '{"amount": 1, "payee": {"country": "XX"}}'` },
+    { code: 2, words: "check" },
+    { code: 3, words: "validate /dev/null" },
+  ])("`$words` exits with $code even if nobody reads what it prints", async ({ code, words }) => {
+    const store = `--store ${temporaryDirectory()}`;
+    const command = `agent-33 decision ${words} ${words.startsWith("validate") ? "" : store}`;
+    // `sleep` gives the reader time to exit.
+    const late = `(exec 3>&1; { sleep 0.3; ${command} ; echo $? >&3; } 2>&1 | true)`;
+    expect((await inShell("bash", late)).stdout).toBe(String(code));
+  });
+
   it("a reader that goes away early is no error", async () => {
     const lines = Array.from({ length: 20_000 }, (_, index) => `{"request":{"id":"r${index}"}}`).join("\n");
     const file = join(temporaryDirectory(), "requests.jsonl");

@@ -30,6 +30,7 @@ export function fakeIo({
   const written = { out: "", err: "" };
   const stream = (name: "out" | "err"): Stream => ({
     isTerminal: terminal,
+    isClosed: false,
     columns: terminal ? columns : Infinity,
     write: (text) => (written[name] += text),
     draw: (text) => (written[name] += text),

@@ -25,6 +25,7 @@ import {
   timeRange,
 } from "../flags.js";
 import type { Io } from "../io.js";
+import { assertOpen } from "../io.js";
 import type { ReadableWorld } from "../world.js";
 import { openReadableWorld, openRecords, warn, warnIfStoreMissing, warnAboutDefinitions } from "../world.js";
 import { terminalText } from "../../text.js";
@@ -236,6 +237,7 @@ async function redrawUntilInterrupted(io: Io, draw: () => Promise<string>): Prom
     do {
       const lines = fitToScreen(terminalText(await draw()));
       io.out.draw(frame(lines, height));
+      assertOpen(io.out);
       height = lines.length;
       if (!signal.aborted) await sleep(refreshInterval, undefined, { signal }).catch(() => undefined);
     } while (!signal.aborted);

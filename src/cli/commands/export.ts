@@ -13,6 +13,7 @@ import type { ExitCode } from "../exit-codes.js";
 import type { StoreFlags, QueryFlags } from "../flags.js";
 import { addFilterFlags, addStoreFlags, styleFor, queryFor } from "../flags.js";
 import type { Io } from "../io.js";
+import { assertOpen } from "../io.js";
 import { percent, Progress } from "../progress.js";
 import { note, assertStoreExists, storeConfiguration, warn } from "../world.js";
 import { oneLine } from "../../text.js";
@@ -77,7 +78,10 @@ async function exportRecords(flags: ExportFlags, io: Io): Promise<ExitCode> {
     // A file or a pipe receives the data as it is.
     const escape = io.out.isTerminal ? oneLine : undefined;
     const lines = store.log.select({ ...query, unindexed: true });
-    for await (const text of formatRecords(lines, format, escape)) io.out.write(text);
+    for await (const text of formatRecords(lines, format, escape)) {
+      io.out.write(text);
+      assertOpen(io.out);
+    }
     return 0;
   } catch (error) {
     throw toReadError(error);
