@@ -24,6 +24,9 @@ export interface Stream {
   write(text: string): void;
 }
 
+/** The width for help, also in a pipe to a pager: then standard error is the terminal. */
+export const helpWidth = ({ out, err }: Io): number => Math.min(out.columns, err.columns);
+
 /**
  * Writes through `io`, but escapes what data could do to a terminal, and wraps messages to its width. A pipe receives
  * the data as it is.

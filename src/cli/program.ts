@@ -4,10 +4,11 @@ import { version } from "../version.js";
 import type { ExitCode } from "./exit-codes.js";
 import { programFlags } from "./flags.js";
 import type { Io } from "./io.js";
+import { helpWidth } from "./io.js";
 
 /** Output settings for commander, which would otherwise load `process.stdout`: that takes milliseconds. */
 function outputOf(io: Io): OutputConfiguration {
-  const width = (): number => Math.min(io.out.columns, 100);
+  const width = (): number => Math.min(helpWidth(io), 100);
   return {
     writeOut: (text) => io.out.write(text),
     writeErr: () => undefined,

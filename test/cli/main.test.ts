@@ -304,6 +304,17 @@ describe("help", () => {
     },
   );
 
+  it.each([[["help", "gates"]], [["decision", "evaluate", "--help"]]])(
+    "fits the terminal of a pager: %j",
+    async (words) => {
+      const { written, ...io } = fakeIo({ terminal: true, columns: 80 });
+      await main(words, { ...io, out: { ...io.out, isTerminal: false, columns: Infinity } });
+      const lines = written.out.split("\n").filter((line) => !line.startsWith("    "));
+      expect(lines.length).toBeGreaterThan(10);
+      expect(lines.filter((line) => line.length > 80)).toEqual([]);
+    },
+  );
+
   it.each([
     [["gate"], "Flags: `agent-33 decision gate --help`"],
     [["endpoints"], "Flags: `agent-33 decision endpoints --help`"],

@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { DecisionError } from "../../errors.js";
 import { didYouMean } from "../../text.js";
 import type { Io } from "../io.js";
+import { helpWidth } from "../io.js";
 import { unknownCommandHint } from "../suggestions.js";
 import type { Topic } from "../topics/topics.js";
 import { findTopic, topicAliases, topics } from "../topics/topics.js";
@@ -19,7 +20,7 @@ export function addHelpCommand(program: Command, io: Io): void {
         (command === undefined ? await findLanguageTopic(words.join(" ")) : undefined);
       if (topic !== undefined) {
         const { renderTopic } = await import("../topics/render-topic.js");
-        io.out.write(renderTopic(topic, io.out.columns));
+        io.out.write(renderTopic(topic, helpWidth(io)));
         if (command !== undefined) io.out.write(`  Flags: \`agent-33 decision ${command.name()} --help\`\n`);
       } else if (command !== undefined) command.outputHelp();
       else throw unknownTopic(program, words);
