@@ -9,6 +9,7 @@ it("completion offers commands, flags, formats and decision ids", async () => {
   expect(await complete("decision", "evaluate", "decision-q")).toEqual(["decision-quality-gate"]);
   expect(await complete("decision", "evaluate", "--str")).toEqual(["--strict"]);
   expect(await complete("decision", "evaluate", "x", "--format", "t")).toEqual(["table", "target"]);
+  expect(await complete("decision", "evaluate", "x", "--format", "o")).toEqual(["output"]);
   expect(await complete("decision", "new", "w")).toEqual(["weighted"]);
   expect(await complete("decision", "log", "--decision-id", "decision-q")).toEqual(["decision-quality-gate"]);
   expect(await complete("decision", "log", "--kind", "n")).toEqual(["note"]);
