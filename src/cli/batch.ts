@@ -202,11 +202,12 @@ function assertJsonLines(lines: readonly Line[], file: string): void {
   if (shape === undefined) return;
   const [source, given] = file === "-" ? ["standard input", ""] : [`\`${file}\``, ` ${file}`];
   const { name, convert } = shapes[shape];
+  const separator = shape === "csv" ? mlrSeparators[csvSeparator(text) ?? ","] : "";
   throw new DecisionError(
     "input_invalid",
     `${source} is ${name}, but --inputs needs one JSON object per line`,
     {
-      hint: `convert it first, for example with \`${convert}${given}\``,
+      hint: `convert it first, for example with \`${convert.replace(" cat", `${separator} cat`)}${given}\``,
     },
   );
 }
@@ -216,6 +217,12 @@ const shapes = {
   object: { name: "JSON over several lines", convert: "jq -c ." },
   csv: { name: "CSV", convert: "mlr --icsv --ojsonl cat" },
 } as const;
+
+/** The flag of `mlr` for each separator of CSV. */
+const mlrSeparators = { ",": "", ";": " --ifs ';'", "\t": " --ifs tab" } as const;
+
+const csvSeparator = (line: string): keyof typeof mlrSeparators | undefined =>
+  ([",", ";", "\t"] as const).find((each) => line.includes(each));
 
 /** Returns what a text is instead of JSON Lines; undefined where its first line may be a single bad one. */
 function shapeOf(first: string, others: readonly string[]): keyof typeof shapes | undefined {
@@ -249,7 +256,7 @@ function isSplit(first: string, others: readonly string[]): boolean {
 
 /** A line of names, and lines with as many values that are not JSON. */
 function isCsv(first: string, others: readonly string[]): boolean {
-  const separator = [",", ";", "\t"].find((each) => first.includes(each));
+  const separator = csvSeparator(first);
   if (separator === undefined || !/^[\w .,;"'\t-]+$/.test(first) || parsed(first) !== undefined) return false;
   const columns = first.split(separator).length;
   const [second] = others;

@@ -17,8 +17,8 @@ describe("--inputs", () => {
     ["JSON over several lines", `${pretty(one)}\n${pretty(one)}`, "jq -c ."],
     ["JSON over several lines", '{ "artifact":\n{ "quality_score": 0.9 }\n}', "jq -c ."],
     ["CSV", "id,score\n1,0.5\n2,0.7\n", "mlr --icsv --ojsonl cat"],
-    ["CSV", "id;score\n1;0,5\n", "mlr --icsv --ojsonl cat"],
-    ["CSV", "id\tscore\n1\t0.5\n", "mlr --icsv --ojsonl cat"],
+    ["CSV", "id;score\n1;0,5\n", "mlr --icsv --ojsonl --ifs ';' cat"],
+    ["CSV", "id\tscore\n1\t0.5\n", "mlr --icsv --ojsonl --ifs tab cat"],
     ["CSV", "id,score\n", "mlr --icsv --ojsonl cat"],
   ])("reports %s once, with the fix: %j", async (name, stdin, fix) => {
     expect(await place.run(words, { stdin })).toEqual({
