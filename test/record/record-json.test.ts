@@ -27,6 +27,11 @@ const questions: readonly [string, unknown][] = [
     "policy-read-source",
     { tool: "read_source", params: { source: "crm" }, session: { finance_closed: true } },
   ],
+  [
+    "decision-shipping-fee",
+    { parcel: { weight_kg: 40, insured: true, value: 1 }, destination: { country: "FR" } },
+  ],
+  ["decision-shipping-fee", {}],
   ["policy-filter-customers", { params: {} }],
   ["gate-wire-approve", { amount: 25_000, payee: { country: "DE" } }],
   ["gate-wire-approve", { amount: "much" }],
@@ -84,6 +89,20 @@ describe("a result as a line", () => {
     const gate = (await decide({ decision_id: "gate-wire-approve", context: {} })) as GateResult;
     const limits = [{ name: "max_sum", expression: 'say "so"', result: false, error: "e" }];
     const result = { ...gate, decision_metadata: { ...gate.decision_metadata, limits } };
+    expect(resultJson(result)).toBe(JSON.stringify(result));
+  });
+
+  it("may have proposed outputs", async () => {
+    const { decide } = await compose({ decisions });
+    const context = { parcel: { weight_kg: 1 }, destination: { country: "DE" } };
+    const fee = await decide({ decision_id: "decision-shipping-fee", context });
+    const { cached, dry_run, timestamp, deterministic_hash, aggregate: _none, ...fields } = fee;
+    const proposed = { proposed_targets: [], proposed_labels: ["Small parcel"], proposed_outputs: [4.9] };
+    const result = {
+      ...{ ...fields, outputs: [], blocked: true, ...proposed },
+      ...{ cached, dry_run, timestamp, deterministic_hash },
+    };
+    expect(_none).toBeDefined();
     expect(resultJson(result)).toBe(JSON.stringify(result));
   });
 
