@@ -33,8 +33,12 @@ export function decisionsDirectory(
   });
 }
 
-export function decisionsSetting(flag: string | undefined, io: Io): Setting | undefined {
-  return findSetting(settings.decisions, { flag, io, files: settingsFiles(io) });
+export function decisionsSetting(
+  flag: string | undefined,
+  io: Io,
+  files: SettingsFiles = settingsFiles(io),
+): Setting | undefined {
+  return findSetting(settings.decisions, { flag, io, files });
 }
 
 export function storeSettings(
@@ -240,15 +244,16 @@ export const withoutProject = (files: SettingsFiles): SettingsFiles => ({
 });
 
 /**
- * Settings for the hook of a coding agent. `store` of the project is ignored: with a new store, an agent that can write
- * the file would reset all limits.
+ * For hook events: the project chooses neither the store nor the definitions, because an agent that can write its
+ * settings file could reset all limits, or use other policies.
  */
-export const withoutProjectStore = (files: SettingsFiles): SettingsFiles => ({
+export const withoutProjectPaths = (files: SettingsFiles): SettingsFiles => ({
   user: () => files.user(),
   project: () => {
     const file = files.project();
     if (file === undefined) return undefined;
-    const values = Object.entries(file.values).filter(([key]) => key !== settings.store.key);
+    const ignored: readonly string[] = [settings.store.key, settings.decisions.key];
+    const values = Object.entries(file.values).filter(([key]) => !ignored.includes(key));
     return { ...file, values: Object.fromEntries(values) };
   },
 });

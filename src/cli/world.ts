@@ -1,4 +1,5 @@
 import { existsSync, statSync } from "node:fs";
+import { resolve } from "node:path";
 import type { CommonFlags, DecideFlags, StoreFlags } from "./flags.js";
 import type { CallFlags } from "./input.js";
 import type { Io } from "./io.js";
@@ -9,11 +10,12 @@ import {
   settingsFiles,
   approvalSettings,
   decisionsDirectory,
+  decisionsSetting,
   lineageSettings,
   storeSettings,
   unknownToolsSetting,
   withoutProject,
-  withoutProjectStore,
+  withoutProjectPaths,
   warnAboutIgnoredSettings,
   warnAboutUnknownSettings,
 } from "./settings.js";
@@ -113,16 +115,20 @@ export async function openForToolResults(
   return composeWith(records, definitions);
 }
 
-/** The settings files for a tool call; a hook event does not use the store of the project. */
+/** The settings files for a tool call; a hook event uses neither the store nor the definitions that the project names. */
 export function settingsForCall(flags: StoreFlags & Pick<CallFlags, "event">, io: Io): SettingsFiles {
   const files = settingsFiles(io);
   if (flags.event === undefined) return files;
-  const ofHook = withoutProjectStore(files);
-  const { directory } = storeSettings(flags, io, files);
-  if (directory.value !== storeSettings(flags, io, ofHook).directory.value) {
-    const why = "an agent that can write this file could reset all limits";
-    warn(flags, io, `--event ignores \`store\` in \`${directory.from}\`: ${why}; use --store DIR`);
-  }
+  const ofHook = withoutProjectPaths(files);
+  const warnIfOther = (key: string, of: (files: SettingsFiles) => Setting | undefined, why: string): void => {
+    const named = of(files);
+    const used = of(ofHook);
+    if (named === undefined || resolve(io.cwd, named.value) === resolve(io.cwd, used?.value ?? "/")) return;
+    const who = "an agent that can write this file could";
+    warn(flags, io, `--event ignores \`${key}\` in \`${named.from}\`: ${who} ${why}; use --${key} DIR`);
+  };
+  warnIfOther("store", (each) => storeSettings(flags, io, each).directory, "reset all limits");
+  warnIfOther("decisions", (each) => decisionsSetting(flags.decisions, io, each), "use other policies");
   return ofHook;
 }
 

@@ -1,4 +1,4 @@
-import { readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { main } from "../../src/cli/main.js";
@@ -463,6 +463,41 @@ describe("the event of a hook", () => {
     const fresh = join(place.root, "fresh");
     expect(await run(...check, "--store", fresh)).toMatchObject({ code: 0, err: "" });
     expect((await run("check", "w", ...session)).code).toBe(4);
+  });
+
+  it("is decided by the definitions of the user, not by those that the project chooses", async () => {
+    const place = workplace();
+    // `./decisions` is relative to the directory of the process.
+    rmSync(place.decisions, { recursive: true });
+    const env = { AGENT33_DECISIONS: "", AGENT33_HOME: place.store };
+    for (const [folder, condition] of [
+      ["mine", "false"],
+      ["other", "true"],
+    ] as const) {
+      const policy = `{ name: p, conditions: [{ name: c, expression: "${condition}" }] }`;
+      mkdirSync(join(place.root, folder));
+      writeFileSync(
+        join(place.root, folder, "rm.yaml"),
+        `decision: { id: p, type: policy, tool: rm, policies: [${policy}] }`,
+      );
+    }
+    const choose = (folder: string): void =>
+      writeFileSync(join(place.root, "agent-33.json"), JSON.stringify({ decisions: folder }));
+    const check = ["check", "--event", '{"tool_name":"rm"}', ...session];
+    choose("other");
+    const missing = await place.run([...check, "--json", "--quiet"], { env });
+    expect(errorOf(missing).code).toBe("definitions_missing");
+    expect(missing.code).toBe(2);
+    await place.run(["config", "set", "decisions", join(place.root, "mine")], { env });
+    const ran = await place.run(check, { env });
+    expect(ran.code).toBe(4);
+    expect(ran.err).toMatch(
+      /^warning: --event ignores `decisions` in `[^`]+agent-33\.json`: .*; use --decisions DIR\n/,
+    );
+    const named = [...check, "--decisions", join(place.root, "other")];
+    expect(await place.run(named, { env })).toMatchObject({ code: 0, err: "" });
+    choose("mine");
+    expect(await place.run(check, { env })).toMatchObject({ code: 4, err: "" });
   });
 
   it("comes from a file too, and may begin with a byte order mark", async () => {
