@@ -51,6 +51,7 @@ const otherCommands = [
   "retire",
   "diff",
   "precedents",
+  "test",
   "serve",
   "mcp",
   "endpoints",
