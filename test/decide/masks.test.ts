@@ -51,6 +51,18 @@ const gate = {
     { id: "r", tier: "T2", severity: 1, when: "true", status: "YELLOW", reason: "{{ params.password }}" },
   ],
 };
+const output = { host: "{{ params.host }}", users: ["{{ user }}", "for {{ params.password }}"] };
+const answering = {
+  id: "d",
+  type: "switch",
+  cases: [{ condition: "params.host == 'h'", output }],
+  default: { target: "z" },
+};
+const scoredOutput = {
+  ...scored,
+  evaluators: [{ name: "e", static: { decision: "approve", weight: 1, output } }],
+};
+const gateOutput = { ...gate, rules: gate.rules.map((rule) => ({ ...rule, output })) };
 const policy = {
   id: "p",
   type: "policy",
@@ -80,6 +92,36 @@ describe("a value that `masks` names", () => {
       params: { password: "[masked]", host: "h" },
       user: { a: { password: "[masked]" } },
     });
+  });
+
+  it.each([answering, scoredOutput, gateOutput])("is masked in outputs: $type", async (decision) => {
+    const place = deciding({ decision }, masks);
+    const masked = [{ host: "h", users: ["[masked]", "[masked]"] }];
+    const result = await place.decide("d", context);
+    expect(result.outputs).toEqual(masked);
+    expect(JSON.stringify(result)).not.toContain(secret);
+    expect((await place.newest()).outputs).toEqual(masked);
+    expect(await logText(place)).not.toContain(secret);
+  });
+
+  it("does not keep an answer from being cached and replayed where only its output is masked", async () => {
+    const place = deciding({ decision: { ...answering, cache: { enabled: true } } }, masks);
+    const first = await place.decide("d", context);
+    expect(first.cached).toBe(false);
+    const other = { ...context, user: { a: { password: "other" } } };
+    expect(await place.decide("d", other)).toMatchObject({ outputs: first.outputs });
+    const line = await place.world.records.store.log.find({ latest: true });
+    if (!("record" in line) || line.record.kind !== "decision") throw new Error("nothing is recorded");
+    const { record } = line;
+    const again = async ({ world }: Deciding): Promise<ReturnType<typeof reevaluate>> => {
+      const loaded = await world.definitions.find("d");
+      const { definition } = loaded;
+      const prepared = await prepareLazily(definition, masksOf(loaded));
+      return reevaluate({ ...line, record }, { loaded, prepared, fetches: uniqueFetches(definition) });
+    };
+    expect(await again(place)).toMatchObject({ guarded: { evaluated: { outputs: record.outputs } } });
+    const unmasked = deciding({ decision: answering }, { masks: [] });
+    expect(await again(unmasked)).toEqual({ notReplayable: "it read masked values" });
   });
 
   it.each([

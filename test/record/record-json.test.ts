@@ -55,6 +55,16 @@ describe("a gate's answer over HTTP", () => {
   );
 });
 
+it("the answer of a gate over HTTP has its outputs before the record", async () => {
+  const { decide } = await compose({ decisions, store: "memory" });
+  const gate = (await decide({ decision_id: "gate-wire-approve", context: {} })) as GateResult;
+  const { status, work_frame, decision_metadata, because, warnings, record_id } = gate;
+  const outputs = [{ limit: 5 }];
+  expect(gateAnswerJson({ ...gate, outputs })).toBe(
+    JSON.stringify({ status, work_frame, decision_metadata, because, warnings, outputs, record_id }),
+  );
+});
+
 describe("a line of the log", () => {
   it.each(questions)("has its leading fields where the index looks for them: %s %j", async (id, context) => {
     const { decide, records } = await compose({ decisions, store: "memory" });
