@@ -7,6 +7,7 @@ import { decisionsDirectory, decisionsSetting } from "./settings.js";
 import type { ReadyDefinition } from "../decide/find.js";
 import type { Library } from "../definition/library.js";
 import { sortDiagnostics } from "../definition/diagnostics.js";
+import type { Path } from "../definition/yaml-source.js";
 import { DecisionError, fileErrorHint } from "../errors.js";
 import type { Diagnostic } from "../model/diagnostic.js";
 import { isTestFile } from "../store/definition-directory.js";
@@ -217,6 +218,21 @@ async function locate(
       findings.filter((each) => each.file === file),
     ),
   );
+}
+
+/** Finds lines in the files of definitions, each of which is read once. */
+export class DefinitionLines {
+  readonly #files = new Map<string, (id: string, path: Path) => number>();
+
+  async find({ loaded: { definition, file } }: ReadyDefinition, path: Path): Promise<number> {
+    let locator = this.#files.get(file);
+    if (locator === undefined) {
+      const { decisionLocator } = await import("../definition/read-definitions.js");
+      locator = decisionLocator(readFileSync(file));
+      this.#files.set(file, locator);
+    }
+    return locator(definition.id, path);
+  }
 }
 
 const unique = (diagnostics: readonly Diagnostic[]): readonly Diagnostic[] =>

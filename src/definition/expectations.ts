@@ -10,7 +10,9 @@ interface Expectation {
 }
 
 export type ExpectationKind =
-  "text" | "text or null" | "texts" | "number" | "boolean" | "map" | "error" | "any";
+  "text" | "text or null" | "texts" | "number" | "boolean" | "list" | "map" | "error" | "any";
+
+const routing: readonly DecisionType[] = ["binary", "switch", "weighted", "rule_table", "scored"];
 
 /** The keys of `expect`. */
 export const expectations = {
@@ -18,6 +20,12 @@ export const expectations = {
   targets: { kind: "texts", description: "The selected targets, in order." },
   label: { kind: "text or null", description: "The only selected label; null: none is selected." },
   labels: { kind: "texts", description: "The selected labels, in order." },
+  output: {
+    kind: "any",
+    types: routing,
+    description: "The output; a list for tables that select several rules.",
+  },
+  outputs: { kind: "list", types: routing, description: "The outputs of the selected labels, in order." },
   decision: { kind: "text", types: ["scored"], description: "The decision that the votes make." },
   confidence: { kind: "number", types: ["scored"], description: "The confidence, with four decimals." },
   allowed: { kind: "boolean", types: ["policy"], description: "Whether the call is allowed." },
@@ -73,6 +81,8 @@ export function checkExpectedValue(kind: ExpectationKind, value: unknown): strin
       return typeof value === "number" ? undefined : "must be a number";
     case "boolean":
       return typeof value === "boolean" ? undefined : "must be true or false";
+    case "list":
+      return Array.isArray(value) ? undefined : "must be a list";
     case "map":
       return typeof value === "object" && value !== null && !Array.isArray(value)
         ? undefined

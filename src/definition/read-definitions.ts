@@ -159,6 +159,16 @@ export function locateInFile(
   });
 }
 
+/** Returns a function that finds the line of a part of a decision in the content of its file. */
+export function decisionLocator(content: Uint8Array): (id: string, path: Path) => number {
+  const text = decode(content);
+  const { documents } = typeof text === "string" ? readYaml(text) : { documents: [] };
+  return (id, path) => {
+    const source = documents.find(({ value }) => (value as RawDocument | null)?.decision?.id === id);
+    return source?.locate(["decision", ...path]).line ?? 1;
+  };
+}
+
 /** Collects what the documents of one file declare, and the diagnostics about them. */
 class DefinitionReader {
   readonly diagnostics: Diagnostic[] = [];

@@ -1,6 +1,7 @@
 import type { Diagnostic } from "../model/diagnostic.js";
 import type { Json } from "../model/json.js";
-import type { CaseDocument, CaseReport, TestReport } from "../testing/run-tests.js";
+import type { Ratio } from "../testing/coverage.js";
+import type { CaseDocument, CaseReport, LocatedMissed, TestReport } from "../testing/run-tests.js";
 import { githubAnnotations } from "./diagnostics-view.js";
 import type { Style, View } from "./format.js";
 import { hangingText } from "./format.js";
@@ -14,7 +15,10 @@ export function testView(report: TestReport): View {
     value: document,
     items: document.cases,
     plain: () => report.cases.map(plainCase).join("\n"),
-    table: (style) => [verdict(report, style), ...failures(report, style)].join("\n"),
+    table: async (style) =>
+      [verdict(report, style), ...failures(report, style), ...(await coverageLines(report, style))].join(
+        "\n",
+      ),
   };
 }
 
@@ -93,6 +97,35 @@ const errorHint = "add `error` to `expect` if this is what the test is about";
 /** A test whose condition could not be evaluated fails, even if the answer is the expected one. */
 const isUnexpectedError = ({ mismatches }: CaseReport): boolean =>
   mismatches.some(({ field, expected }) => field === "error" && expected === null);
+
+/** A row for each decision, then what was missed. */
+async function coverageLines({ coverage }: TestReport, style: Style): Promise<readonly string[]> {
+  if (coverage === undefined) return [];
+  const { grid } = await import("./grid.js");
+  const ratioText = ({ covered, total, percent }: Ratio): string => `${percent} %  ${covered} of ${total}`;
+  const rows = Object.entries(coverage.decisions).map(([id, { branches, conditions }]) => [
+    id,
+    ratioText(branches),
+    ratioText(conditions),
+  ]);
+  const columns = [{ title: "decision" }, { title: "branches" }, { title: "conditions" }];
+  const total = ["all", ratioText(coverage.branches), ratioText(coverage.conditions)];
+  const missed = Object.values(coverage.decisions).flatMap((each) => each.missed);
+  return [
+    "",
+    grid(columns, [...rows, ...(rows.length > 1 ? [total] : [])], style),
+    ...(missed.length === 0 ? [] : ["", ...missed.map((each) => missedText(each, style))]),
+  ];
+}
+
+function missedText(
+  { file, line, label, never, condition, errored }: LocatedMissed,
+  { paint }: Style,
+): string {
+  const error = errored ? " (could not be evaluated)" : "";
+  const what = condition === undefined ? label : `${label}: ${condition}`;
+  return oneLine(`${paint("bold", `${file}:${line}`)}  never ${never}${error}  ${what}`);
+}
 
 /** How many reasons of one kind are shown; a table of many rules has as many failed conditions. */
 const maxTexts = 5;

@@ -2,6 +2,7 @@ import type { ReadyDefinition } from "../decide/find.js";
 import type { JsonObject } from "../model/json.js";
 import type { Mismatch } from "./compare.js";
 import { compareAnswer } from "./compare.js";
+import type { Coverage, DecisionCoverage, Missed } from "./coverage.js";
 import type { CaseAnswer } from "./run-case.js";
 import { runCase } from "./run-case.js";
 import type { TestCase } from "./test-cases.js";
@@ -44,6 +45,20 @@ export interface TestReport {
   readonly passed: number;
   readonly failed: number;
   readonly cases: readonly CaseReport[];
+  /** Only if it is asked for. */
+  readonly coverage?: CoverageReport;
+}
+
+/** Coverage with the places of what was missed. */
+export interface CoverageReport extends Omit<Coverage, "decisions"> {
+  readonly decisions: Readonly<
+    Record<string, Omit<DecisionCoverage, "missed"> & { readonly missed: readonly LocatedMissed[] }>
+  >;
+}
+
+export interface LocatedMissed extends Omit<Missed, "path"> {
+  readonly file: string;
+  readonly line: number;
 }
 
 export interface CaseReport extends CaseDocument {

@@ -3,24 +3,33 @@ import { systemClock } from "../../clock.js";
 import { DecisionError } from "../../errors.js";
 import { present } from "../../present/format.js";
 import { testAnnotations, testView } from "../../present/test-view.js";
-import type { CaseResult, TestReport } from "../../testing/run-tests.js";
+import type { ReadyDefinition } from "../../decide/find.js";
+import { find } from "../../decide/find.js";
+import { measureCoverage } from "../../testing/coverage.js";
+import type { CaseResult, CoverageReport, LocatedMissed, TestReport } from "../../testing/run-tests.js";
 import { reportOf, runTests } from "../../testing/run-tests.js";
 import type { ExitCode } from "../exit-codes.js";
 import type { AllowEmptyFlag, CommonFlags } from "../flags.js";
 import { addAllowEmptyFlag, addCommonFlags, failUnlessAllowed, formatFor, styleFor } from "../flags.js";
 import type { Io } from "../io.js";
 import type { OpenedSuite } from "../open-tests.js";
-import { openSuite, suitesOf } from "../open-tests.js";
+import { DefinitionLines, openSuite, suitesOf } from "../open-tests.js";
 import { percent, Progress } from "../progress.js";
-import { warnAboutDefinitions } from "../world.js";
+import { note, warnAboutDefinitions } from "../world.js";
 
 interface TestFlags extends CommonFlags, AllowEmptyFlag {
   readonly coverage?: boolean;
+  readonly threshold?: string;
 }
 
 export function addTestCommand(parent: Command, io: Io, done: (code: ExitCode) => void): void {
   const command = parent.command("test");
   addCommonFlags(addAllowEmptyFlag(command), ["junit", "github"])
+    .option("--coverage", "show which branches were selected, and which conditions were true and false")
+    .option(
+      "--threshold <percent>",
+      "fail if the coverage of branches or of conditions is lower; implies --coverage",
+    )
     .argument("[path...]", "files or directories (default: the directory of definitions)")
     .summary("run the tests of decisions")
     .description(
@@ -41,13 +50,67 @@ Examples:
 
 async function test(paths: readonly string[], flags: TestFlags, io: Io): Promise<ExitCode> {
   const format = formatFor(flags, io, { answer: "one", more: ["junit", "github"] });
+  const threshold = parsePercent("--threshold", flags.threshold);
   const suites = await openSuites(paths, flags, io);
-  const report = reportOf(await runSuites(suites, flags, io));
-  if (report.cases.length === 0) {
+  const results = await runSuites(suites, flags, io);
+  if (results.length === 0) {
     failUnlessAllowed(flags, `no tests found in ${suites.map(({ directory }) => directory).join(", ")}`);
   }
+  const lines = new DefinitionLines();
+  const isMeasured = flags.coverage === true || threshold !== undefined;
+  const report: TestReport = {
+    ...reportOf(results),
+    ...(isMeasured && { coverage: await coverageReport(suites, results, lines) }),
+  };
   io.out.write(await presentReport(report, format, flags, io));
-  return report.failed === 0 ? 0 : 6;
+  const isCovered = assertCovered(report, threshold, io);
+  return report.failed === 0 && isCovered ? 0 : 6;
+}
+
+function parsePercent(flag: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const percent = Number(text.replace(/ ?%$/, ""));
+  if (/^\d/.test(text) && percent >= 0 && percent <= 100) return percent;
+  throw new DecisionError("usage", `${flag} must be a number from 0 to 100 (got \`${text}\`)`, {
+    hint: `for example ${flag} 90`,
+  });
+}
+
+/** Says which coverage is too low. */
+function assertCovered({ coverage }: TestReport, threshold: number | undefined, io: Io): boolean {
+  if (coverage === undefined || threshold === undefined) return true;
+  const low = (["branches", "conditions"] as const).filter(
+    (what) => coverage[what].covered * 100 < threshold * coverage[what].total,
+  );
+  for (const what of low) {
+    note(io, `error: ${coverage[what].percent} % of ${what} are covered, at least ${threshold} % must be`);
+  }
+  return low.length === 0;
+}
+
+async function coverageReport(
+  suites: readonly OpenedSuite[],
+  results: readonly CaseResult[],
+  lines: DefinitionLines,
+): Promise<CoverageReport> {
+  const definitions: ReadyDefinition[] = [];
+  for (const { definitions: library, decisions } of suites) {
+    for (const id of decisions)
+      if (library.ids.includes(id)) definitions.push(await find(id, { definitions: library }));
+  }
+  const coverage = measureCoverage(definitions, results);
+  const located = new Map<string, CoverageReport["decisions"][string]>();
+  for (const definition of definitions) {
+    const { id } = definition.loaded.definition;
+    const { missed = [], ...ratios } = coverage.decisions[id] ?? {};
+    const withLines: LocatedMissed[] = [];
+    for (const { path, ...each } of missed) {
+      const line = await lines.find(definition, path);
+      withLines.push({ ...each, file: definition.loaded.file, line });
+    }
+    located.set(id, { ...(ratios as CoverageReport["decisions"][string]), missed: withLines });
+  }
+  return { ...coverage, decisions: Object.fromEntries(located) };
 }
 
 async function presentReport(

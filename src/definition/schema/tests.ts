@@ -9,6 +9,7 @@ const schemaOfKind: Readonly<Record<ExpectationKind, object>> = {
   texts: { type: ["array", "string"], items: { type: "string" } },
   number: { type: ["number", "string"] },
   boolean: { type: ["boolean", "string"] },
+  list: { type: ["array", "string"] },
   map: { type: ["object", "string"] },
   error: { type: ["boolean", "string"] },
   any: {},
