@@ -238,7 +238,7 @@ function hintFor(error: SchemaError): string | undefined {
   const { keyword, params, path, value } = error;
   switch (keyword) {
     case "type":
-      return secretHint(path) ?? quotesHint(error);
+      return secretHint(path) ?? quotesHint(error) ?? exampleHint(error);
     case "enum":
       return misspeltValueHint(value, params.allowedValues as string[]) ?? reservedModeHint(path, value);
     case "pattern":
@@ -271,6 +271,32 @@ function quotesHint({ params, path, value }: SchemaError): string | undefined {
   const quoted = mayBeSecret(path) ? "put it in quotes" : `put it in quotes: "${String(value)}"`;
   return durationHint(path, value) ?? quoted;
 }
+
+/** Shows the form of a key whose value is of another kind, such as a number instead of a map. */
+function exampleHint({ params, path }: SchemaError): string | undefined {
+  const key = String(typeof path.at(-1) === "number" ? path.at(-2) : path.at(-1));
+  const isPlain = [params.type].flat().every((type) => type === "object" || type === "array");
+  if (!isPlain || !Object.hasOwn(examples, key)) return undefined;
+  return `for example \`${key}: ${examples[key] ?? ""}\``;
+}
+
+/** Keys that are often written as a single value. */
+const examples: Readonly<Record<string, string>> = {
+  action: "{ org: acme, domain: payments, name: wire.approve }",
+  conditions: '[{ name: small, expression: "params.amount <= 100" }]',
+  endpoints: '{ crm: { url: "https://crm.example/customers" } }',
+  enrich: "[{ endpoint: crm, into: customer }]",
+  entities: '[{ type: customer, id: "{{ customer.id }}" }]',
+  guardrails: "[{ type: no_disabled_targets, disabled_stages: [stage-old] }]",
+  max_calls: "{ count: 20, per: session }",
+  max_sum: "{ of: params.amount, most: 100, per: session }",
+  overrides: "[name_of_a_policy]",
+  rate_limit: "{ count: 10, per: 1s }",
+  requires: "[name_of_a_tool]",
+  retry: "{ attempts: 3 }",
+  scoring: "{ strategy: weighted_average }",
+  static: "{ decision: review, weight: 0.3 }",
+};
 
 /** A test names several targets or labels with another key than one. */
 const severalHint = (path: Path): string | undefined =>

@@ -32,7 +32,13 @@ const secretly = "put the secret into an environment variable, and write the nam
 
 const faults: readonly Fault[] = [
   { name: "no URL", yaml: "endpoints:\n  b: {}\n", problems: ["2:6 `url` is missing in `b`"] },
-  { name: "no map", yaml: "endpoints: [a]\n", problems: ["1:12 `endpoints` must be a map (got a list)"] },
+  {
+    name: "no map",
+    yaml: "endpoints: [a]\n",
+    problems: [
+      '1:12 `endpoints` must be a map (got a list) | for example `endpoints: { crm: { url: "https://crm.example/customers" } }`',
+    ],
+  },
   {
     name: "a name with a blank",
     yaml: "endpoints:\n  my bureau: { url: https://b.example }\n",

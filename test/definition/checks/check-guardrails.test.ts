@@ -67,7 +67,9 @@ const faults: readonly Fault[] = [
   {
     name: "a text",
     guardrail: "weight_bounds",
-    problems: ['7 `guardrails[0]` must be a map (got "weight_bounds")'],
+    problems: [
+      '7 `guardrails[0]` must be a map (got "weight_bounds") | for example `guardrails: [{ type: no_disabled_targets, disabled_stages: [stage-old] }]`',
+    ],
   },
   {
     name: "an unknown consequence",

@@ -114,6 +114,25 @@ const cases: readonly Case[] = [
     said: ["`params` has no effect without `action: modify_params`"],
   },
   {
+    name: "conditions that are one text",
+    policies: `- { name: p, conditions: ${mark}"params.n > 1" }`,
+    said: [
+      '`conditions` must be a list (got "params.n > 1") | for example `conditions: [{ name: small, expression: "params.amount <= 100" }]`',
+    ],
+  },
+  {
+    name: "a condition that is a text",
+    policies: `- { name: p, conditions: [${mark}"params.n > 1"] }`,
+    said: [
+      '`conditions[0]` must be a map (got "params.n > 1") | for example `conditions: [{ name: small, expression: "params.amount <= 100" }]`',
+    ],
+  },
+  {
+    name: "a limit that is a number",
+    policies: `- { name: p, max_calls: ${mark}20 }`,
+    said: ["`max_calls` must be a map (got 20) | for example `max_calls: { count: 20, per: session }`"],
+  },
+  {
     name: "an unknown action",
     policies: `${base}\n- { name: o, overrides: [p], action: ${mark}alow }`,
     said: [

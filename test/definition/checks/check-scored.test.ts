@@ -383,7 +383,9 @@ const cases: readonly Case[] = [
   {
     name: "a list where a map should be",
     yaml: but("static: { decision: approve, weight: 0.3 }", "static: [approve, 0.3]"),
-    problems: ["15:15 `static` must be a map (got a list)"],
+    problems: [
+      "15:15 `static` must be a map (got a list) | for example `static: { decision: review, weight: 0.3 }`",
+    ],
   },
   {
     name: "everything at once",
