@@ -36,7 +36,19 @@ const lazyFunctions = {
 /** Those of them that are packages. */
 const vendoredFunctions = Object.keys(lazyFunctions).filter((name) => !name.startsWith("node:"));
 /** Libraries that are imported only by modules which are themselves loaded lazily. */
-const lazyLibraries = ["yaml", "cli-table3", "chalk", "conf", "fastify", "@fastify/rate-limit", "jose"];
+const lazyLibraries = [
+  "yaml",
+  "cli-table3",
+  "chalk",
+  "conf",
+  "fastify",
+  "@fastify/rate-limit",
+  "jose",
+  "csv-parse/sync",
+  "dmn-moddle",
+  "lezer-feel",
+  "saxen",
+];
 /** Modules that most runs do not need: even functions that are never called make a bundle slower to start. */
 const lazyParts = {
   "read-definitions": "src/definition/read-definitions.ts",

@@ -51,6 +51,7 @@ const groups: readonly {
       keygen: async () => (await import("./commands/keygen.js")).addKeygenCommand,
       approve: async () => (await import("./commands/approve.js")).addApproveCommand,
       retire: async () => (await import("./commands/retire.js")).addRetireCommand,
+      table: async () => (await import("./commands/table.js")).addTableCommand,
       diff: async () => (await import("./commands/diff.js")).addDiffCommand,
     },
   },
@@ -99,8 +100,8 @@ Examples:
   $ agent-33 decision explain latest
 
 Help: agent-33 help TOPIC | TYPE | COMMAND
-Topics: definitions, expressions, routing, experiments, scored, policies, gates,
-  guardrails, enrichment, events, audit, approvals, http, mcp, operations,
+Topics: definitions, expressions, routing, tables, experiments, scored, policies,
+  gates, guardrails, enrichment, events, audit, approvals, http, mcp, operations,
   library, configuration, environment, formatting, operators, exit-codes`;
 
 /** Whether only the program itself is asked about, and not `decision`. */

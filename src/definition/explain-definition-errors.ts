@@ -155,6 +155,7 @@ function allowedTypes(path: Path): readonly string[] {
 function oneOfMessage(path: Path): string {
   const parent = path.at(-2);
   if (parent === "evaluators") return "an evaluator needs one of `rules`, `static` and `custom`";
+  if (parent === "columns") return "a column needs either `if` or `then`, not both";
   if (parent === "rules") return "a rule needs either `if` or `when`, not both";
   return "a rule table needs either `rules` or `cases`, not both";
 }

@@ -22,6 +22,7 @@ import type {
 } from "./definition-file.js";
 import { addTargets } from "./definition-file.js";
 import { lookupKeys } from "./lookup-keys.js";
+import { checkColumns } from "./checks/check-columns.js";
 import { checkEndpoints } from "./checks/check-endpoints.js";
 import { definitionHash } from "./loaded-definition.js";
 import { checkExpressions } from "./expressions.js";
@@ -44,7 +45,7 @@ import type { Definition, DefinitionTest, Guardrail, Observer } from "../model/d
 import type { Endpoints } from "../model/endpoint.js";
 import type { Diagnostic } from "../model/diagnostic.js";
 
-export { editDocument, writeYaml } from "./yaml-source.js";
+export { editDocument, readYaml, writeYaml } from "./yaml-source.js";
 
 /** A valid definition with its file and source, for checks that report where something is written. */
 export interface LocatedDefinition {
@@ -339,8 +340,9 @@ function checkByType(definition: Definition): readonly Finding[] {
     case "binary":
     case "switch":
     case "weighted":
-    case "rule_table":
       return checkLabels(definition);
+    case "rule_table":
+      return [...checkLabels(definition), ...checkColumns(definition)];
     case "scored":
       return checkScored(definition);
     case "policy":

@@ -98,7 +98,7 @@ function collectInputs(node: Node, found: Set<string>): void {
 }
 
 /** Returns the steps of a path, or of `get` on a path with a literal key; undefined for anything else. */
-function segmentsOf(node: Node): readonly string[] | undefined {
+export function segmentsOf(node: Node): readonly string[] | undefined {
   if (node.kind === "path") return node.segments;
   if (node.kind !== "call" || node.name !== "get") return undefined;
   const [from, key] = node.args;
@@ -112,10 +112,13 @@ function segmentsOf(node: Node): readonly string[] | undefined {
 export const pathText = (segments: readonly string[]): string =>
   segments
     .map((step, index) => {
-      if (step === "" || /[.[\]'\\]/.test(step)) return `['${step.replace(/['\\]/g, "\\$&")}']`;
+      if (step === "" || /[.[\]'\\]/.test(step)) return `[${quote(step)}]`;
       return index === 0 ? step : `.${step}`;
     })
     .join("");
+
+/** Writes a text as a literal. */
+export const quote = (text: string): string => `'${text.replace(/['\\]/g, "\\$&")}'`;
 
 /** Returns the steps of a path that `pathText` wrote. */
 export function splitPath(text: string): readonly string[] {

@@ -11,7 +11,20 @@ export interface Token {
   readonly length: number;
 }
 
-const keywords = new Set(["and", "or", "not", "in", "if", "then", "else", "true", "false", "null", "mod"]);
+/** Words that cannot be the first step of a path. */
+export const keywords: ReadonlySet<string> = new Set([
+  "and",
+  "or",
+  "not",
+  "in",
+  "if",
+  "then",
+  "else",
+  "true",
+  "false",
+  "null",
+  "mod",
+]);
 const spellings: Readonly<Record<string, string>> = {
   "&&": "and",
   "||": "or",

@@ -42,9 +42,37 @@ export interface RuleTableDefinition extends Routing {
   readonly aggregate?: AggregateFunction;
   /** For `output_order`: the outputs in their order. */
   readonly output_values?: readonly Json[];
+  /** How the rules are shown and exported as a table; absent: from the rules alone. */
+  readonly columns?: readonly TableColumn[];
   readonly rules?: readonly Case[];
   readonly cases?: readonly Case[];
 }
+
+/** A column of a table: the values of a path, or a part of the answers. It does not change any decision. */
+export type TableColumn = ConditionColumn | AnswerColumn;
+
+interface CommonColumn {
+  /** A readable heading. */
+  readonly label?: string;
+  /** The type of its values in DMN; absent: from the rules. */
+  readonly type?: ColumnType;
+  /** The allowed values, as in a cell of the table. */
+  readonly values?: string;
+}
+
+export interface ConditionColumn extends CommonColumn {
+  /** The path. */
+  readonly if: string;
+}
+
+export interface AnswerColumn extends CommonColumn {
+  /** `target`, `output`, or `output.` and a key of the outputs. */
+  readonly then: string;
+  /** The name of the output in DMN; absent: the last part of `then`. */
+  readonly name?: string;
+}
+
+export type ColumnType = "string" | "number" | "boolean" | "date" | "time" | "dateTime" | "Any";
 
 export type HitPolicy = "first" | "collect" | "priority" | "unique" | "any" | "rule_order" | "output_order";
 

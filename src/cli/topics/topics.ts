@@ -14,6 +14,7 @@ export const topics: Readonly<Record<string, Topic>> = {
   switch: { page: "routing", section: "switch" },
   weighted: { page: "routing", section: "weighted" },
   rule_table: { page: "routing", section: "rule_table" },
+  tables: { page: "tables" },
   scored: { page: "scored" },
   operators: { page: "scored", section: "Rule operators" },
   policies: { page: "policies" },
@@ -40,6 +41,13 @@ export const topics: Readonly<Record<string, Topic>> = {
 
 /** Other words for topics. They are not listed. */
 export const topicAliases: Readonly<Record<string, Topic>> = {
+  table: { page: "tables" },
+  csv: { page: "tables", section: "CSV" },
+  spreadsheet: { page: "tables", section: "CSV" },
+  excel: { page: "tables", section: "CSV" },
+  xlsx: { page: "tables", section: "CSV" },
+  dmn: { page: "tables", section: "DMN" },
+  feel: { page: "tables", section: "DMN" },
   functions: { page: "expressions", section: "Functions" },
   date: { page: "expressions", section: "Dates and durations" },
   dates: { page: "expressions", section: "Dates and durations" },

@@ -63,6 +63,27 @@ const routing = {
 
 const cases = (item: object): object => ({ type: "array", minItems: 1, items: item });
 
+const column = {
+  type: "object",
+  additionalProperties: false,
+  properties: {
+    if: { ...text, description: "The path that the column tests." },
+    then: {
+      ...text,
+      description:
+        "`target`, `output`, or `output.` and a key of the outputs: the part of the answers in the column.",
+    },
+    name: { ...text, description: "The name of the output in DMN." },
+    label: { type: "string", description: "A readable heading." },
+    type: {
+      enum: ["string", "number", "boolean", "date", "time", "dateTime", "Any"],
+      description: "The type of the values in DMN. Default: that of the values in the rules.",
+    },
+    values: { ...text, description: "The allowed values, as in a cell of the table, such as `[0..120]`." },
+  },
+  oneOf: [{ required: ["if"] }, { required: ["then"] }],
+} as const;
+
 const firstMatch = (type: string): DecisionSchema =>
   decisionSchema(type, { ...routing, cases: cases(conditionalCase) }, ["cases", "default"]);
 
@@ -96,6 +117,11 @@ export const routingTypes: readonly DecisionSchema[] = [
         type: "array",
         minItems: 1,
         description: "The outputs of the rules in their order, for `hit_policy: output_order`.",
+      },
+      columns: {
+        type: "array",
+        items: column,
+        description: "How the rules are shown and exported as a table. It does not change any decision.",
       },
       rules: cases(tableRule),
       cases: cases(tableRule),
