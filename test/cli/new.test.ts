@@ -22,6 +22,16 @@ describe("new", () => {
     },
   );
 
+  it.each([
+    ["table", "did you mean `rule_table`?"],
+    ["Score", "did you mean `scored`?"],
+    ["x", "choose one of binary, switch, weighted, rule_table, scored, policy, gate"],
+  ])("suggests a type instead of %s", async (type, hint) => {
+    const { exitCode, stderr } = await run(["decision", "new", type, "x"], { cwd: temporaryDirectory() });
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain(`hint: ${hint}\n`);
+  });
+
   it("overwrites nothing", async () => {
     const cwd = temporaryDirectory();
     await run(["decision", "new", "switch", "x"], { cwd });
