@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { LineageOptions } from "../decide/request.js";
 import { InvalidJson, parseJson } from "../digest/parse-json.js";
@@ -275,6 +275,9 @@ function readSettingsFile(path: string): SettingsFile {
   if (!existsSync(path)) return { path, values: {} };
   let text: string;
   try {
+    const stats = statSync(path);
+    // Reading a pipe or a device may not end: an agent may make the call if its hook does not answer.
+    if (!stats.isFile() && !stats.isDirectory()) throw new Error("it is not a regular file");
     text = readFileSync(path, "utf8");
   } catch (error) {
     throw unusableFile(

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -415,6 +415,14 @@ describe("a settings file", () => {
   it("that cannot be read is an error", () => {
     mkdirSync(userFile());
     expect(errorOf(() => storeSettings({}, io()))).toMatchObject({ code: "file_unreadable" });
+  });
+
+  it("that is a device or a pipe is an error, because it may have no end", () => {
+    symlinkSync("/dev/null", projectFile());
+    expect(errorOf(() => storeSettings({}, io()))).toMatchObject({
+      code: "file_unreadable",
+      message: `cannot read \`${projectFile()}\`: it is not a regular file`,
+    });
   });
 
   it("may contain unknown settings", () => {
