@@ -101,8 +101,9 @@ Examples:
 
 Help: agent-33 help TOPIC | TYPE | COMMAND
 Topics: definitions, expressions, routing, tables, experiments, scored, policies,
-  gates, guardrails, enrichment, events, audit, approvals, http, mcp, operations,
-  library, configuration, environment, formatting, operators, exit-codes`;
+  gates, guardrails, enrichment, events, testing, audit, approvals, http, mcp,
+  operations, library, configuration, environment, formatting, operators,
+  exit-codes`;
 
 /** Whether only the program itself is asked about, and not `decision`. */
 const isProgramFlag = ([word = "", ...more]: readonly string[]): boolean =>
