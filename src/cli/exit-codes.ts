@@ -21,14 +21,14 @@ export const exitCodes = [
   {
     code: 3,
     means:
-      "invalid or unapproved definition, a definition file that keeps changing, or invalid directory-wide guardrails or masks; check: any invalid policy, or no policy at all; gate: any invalid gate of the action; validate: no definitions at all, without --allow-empty, or a warning with --strict; test: an invalid test",
+      "invalid or unapproved definition, a definition file that keeps changing, or invalid directory-wide guardrails or masks; check: any invalid policy, or no policy at all; gate: any invalid gate of the action; validate: no definitions at all, without --allow-empty, or a warning with --strict; test: an invalid test; fmt: a file that is not valid YAML",
   },
   { code: 4, means: "blocked by a guardrail, denied by a policy, or a RED gate" },
   { code: 5, means: "review needed: a YELLOW gate" },
   {
     code: 6,
     means:
-      "check failed: verify or import found changes in the log or export, distribution --check an unlikely split, replay a different result, backtest more changes than --max-change, precedents --check a deviation, endpoints --check an endpoint that does not respond, diff --check a change, test a failed test; or a check had nothing to check, without --allow-empty",
+      "check failed: verify or import found changes in the log or export, distribution --check an unlikely split, replay a different result, backtest more changes than --max-change, precedents --check a deviation, endpoints --check an endpoint that does not respond, diff --check a change, test a failed test, fmt --check a file that is not formatted; or a check had nothing to check, without --allow-empty",
   },
   { code: 130, means: "interrupted" },
 ] as const;

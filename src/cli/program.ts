@@ -45,6 +45,7 @@ const groups: readonly {
       show: async () => (await import("./commands/show.js")).addShowCommand,
       validate: async () => (await import("./commands/validate.js")).addValidateCommand,
       test: async () => (await import("./commands/test.js")).addTestCommand,
+      fmt: async () => (await import("./commands/fmt.js")).addFmtCommand,
       new: async () => (await import("./commands/new.js")).addNewCommand,
       schema: async () => (await import("./commands/schema.js")).addSchemaCommand,
       graph: async () => (await import("./commands/graph.js")).addGraphCommand,

@@ -61,7 +61,7 @@ export function readDefinitions(
   content: Uint8Array,
   inspect?: (located: LocatedDefinition) => void,
 ): DefinitionFile {
-  const text = decode(content);
+  const text = decodeDefinitions(content);
   if (typeof text !== "string")
     return content.byteLength > maxFileBytes
       ? unreadableFile(file, text.message)
@@ -278,7 +278,8 @@ interface RawDocument {
   readonly tests?: readonly DefinitionTest[];
 }
 
-function decode(content: Uint8Array): string | Error {
+/** Returns the text of a file, or why it is none that is read. */
+export function decodeDefinitions(content: Uint8Array): string | Error {
   if (content.byteLength > maxFileBytes) return new Error(tooLargeMessage);
   let text: string;
   try {

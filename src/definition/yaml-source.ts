@@ -1,5 +1,15 @@
-import type { Document, Node as YamlNode } from "yaml";
-import { Lexer, LineCounter, isMap, isPair, isScalar, parseAllDocuments, stringify, visit } from "yaml";
+import type { CST, Document, Node as YamlNode } from "yaml";
+import {
+  Lexer,
+  LineCounter,
+  Parser,
+  isMap,
+  isPair,
+  isScalar,
+  parseAllDocuments,
+  stringify,
+  visit,
+} from "yaml";
 import { inexactHint, inexactMessage, tooLargeMessage } from "../digest/parse-json.js";
 
 export interface Position {
@@ -97,6 +107,42 @@ export function editDocument(
   } catch {
     return undefined;
   }
+}
+
+/** Returns the tokens of a text that `readYaml` reads without errors: its limits bound their number and nesting. */
+export const parseTokens = (text: string): readonly CST.Token[] => [...new Parser().parse(text)];
+
+/** A comment in a text, with its `#`. */
+interface WrittenComment {
+  readonly offset: number;
+  readonly text: string;
+  /** The offset of the token before it; -1: there is none. */
+  readonly after: number;
+}
+
+/** Returns all comments of a text, in order. The parser loses some, so they are taken from the lexer. */
+export function commentsIn(text: string): readonly WrittenComment[] {
+  const comments: WrittenComment[] = [];
+  let offset = 0;
+  let after = -1;
+  let isScalar = false;
+  for (const token of new Lexer().lex(text)) {
+    if (isControl(token)) {
+      isScalar = token === scalarNext;
+      continue;
+    }
+    if (token.startsWith("#") && !isScalar) comments.push({ offset, text: token.trimEnd(), after });
+    else if (isScalar || token.trim() !== "") after = offset;
+    isScalar = false;
+    offset += token.length;
+  }
+  return comments;
+}
+
+/** Returns the position of a character of a text. */
+export function positionIn(text: string, offset: number): Position {
+  const before = text.slice(0, offset).split("\n");
+  return { line: before.length, column: (before.at(-1) ?? "").length + 1 };
 }
 
 export const writeYaml = (value: unknown): string =>

@@ -34,8 +34,8 @@ export const pointers = {
   items: { type: "string", pattern: "^(?:/(?:[^~/]|~[01])*)*$" },
 } as const;
 
-/** The properties of a decision of any type. */
-export const common = {
+/** The properties that every decision starts with. */
+const leading = {
   id: {
     type: "string",
     pattern: "^[A-Za-z0-9._-]{1,128}$",
@@ -44,10 +44,19 @@ export const common = {
   name: { type: "string", description: "A readable name." },
   version,
   description: { type: "string" },
+} as const;
+
+/** The data that a decision of any type is based on. */
+const data = {
+  enrich: { $ref: "#/definitions/enrich" },
   input: {
     ...text,
     description: 'The value to decide on, such as "{{ artifact.type }}". Default: the whole context.',
   },
+} as const;
+
+/** The properties that every decision ends with. */
+const trailing = {
   entities: {
     type: "array",
     items: {
@@ -58,13 +67,12 @@ export const common = {
     },
     description: "The entities that the decision is about, for lineage and precedents.",
   },
-  guardrails: { $ref: "#/definitions/guardrails" },
-  enrich: { $ref: "#/definitions/enrich" },
   artifacts: {
     type: "array",
     items: text,
     description: "The ids of the input artifacts, for the lineage graph.",
   },
+  guardrails: { $ref: "#/definitions/guardrails" },
   logging: {
     type: "object",
     additionalProperties: false,
@@ -93,7 +101,10 @@ export interface DecisionSchema {
   readonly [keyword: string]: unknown;
 }
 
-/** Returns the schema of one decision type, with its own properties in addition to the common ones. */
+/**
+ * Returns the schema of one decision type, with its own properties between those of all types. `decision fmt` writes
+ * keys in the order of the schema.
+ */
 export function decisionSchema(
   type: string,
   properties: object,
@@ -104,7 +115,7 @@ export function decisionSchema(
     type: "object",
     required: ["id", "type", ...required],
     additionalProperties: false,
-    properties: { ...common, type: { const: type }, ...properties },
+    properties: { ...leading, type: { const: type }, ...data, ...properties, ...trailing },
     ...more,
   };
 }

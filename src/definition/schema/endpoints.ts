@@ -15,8 +15,8 @@ const auth = (type: string, required: readonly string[], more: object = {}): obj
   additionalProperties: false,
   properties: {
     type: { const: type },
-    ...Object.fromEntries(required.map((key) => [key, variable])),
     ...more,
+    ...Object.fromEntries(required.map((key) => [key, variable])),
   },
 });
 

@@ -11,13 +11,13 @@ const guardrail = ([type, properties]: readonly [string, object]): object => ({
   properties: {
     type: { const: type },
     description: { type: "string" },
+    ...properties,
     on_fail: {
       enum: ["block", "escalate", "warn"],
       description:
         "What happens to an answer that fails the check: it is blocked (the default), sent to another target, or passed with a warning.",
     },
     escalate_to: { ...name, description: "The target of an escalated answer." },
-    ...properties,
   },
 });
 

@@ -10,7 +10,7 @@ const namedCondition = {
   properties: { name, expression: { ...condition, minLength: 1 } },
 } as const;
 
-const base = {
+const requirements = {
   conditions: {
     type: "array",
     minItems: 1,
@@ -30,6 +30,10 @@ const base = {
     description: "A file must have been read earlier in the session before it is written.",
   },
   ...limits,
+} as const;
+
+const base = {
+  ...requirements,
   deny_reason: { ...text, description: "The reason of a denial, for the agent. {{ … }} is filled in." },
 } as const;
 
@@ -59,9 +63,10 @@ const policy = {
     priority: { type: "number", description: "Policies with a higher priority are evaluated first." },
     effective_from: moment,
     expires_at: moment,
-    reason: { ...text, description: "Why the call is allowed. {{ … }} is filled in." },
-    ...base,
     ...override,
+    ...requirements,
+    reason: { ...text, description: "Why the call is allowed. {{ … }} is filled in." },
+    deny_reason: base.deny_reason,
   },
 } as const;
 

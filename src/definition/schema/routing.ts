@@ -18,6 +18,9 @@ const branch = {
   description: { type: "string" },
 } as const;
 
+/** Everything of a branch but where it leads. */
+const { target, ...naming } = branch;
+
 const weight = {
   type: "number",
   minimum: 0,
@@ -45,8 +48,9 @@ const weightedCase = {
   additionalProperties: false,
   properties: {
     condition: { ...condition, description: "The case takes part only if this is true. Default: always." },
-    ...branch,
+    target,
     weight,
+    ...naming,
   },
 } as const;
 
@@ -85,7 +89,7 @@ const column = {
 } as const;
 
 const firstMatch = (type: string): DecisionSchema =>
-  decisionSchema(type, { ...routing, cases: cases(conditionalCase) }, ["cases", "default"]);
+  decisionSchema(type, { cases: cases(conditionalCase), ...routing }, ["cases", "default"]);
 
 /** `binary`, `switch`, `weighted` and `rule_table`. */
 export const routingTypes: readonly DecisionSchema[] = [
@@ -94,16 +98,15 @@ export const routingTypes: readonly DecisionSchema[] = [
   decisionSchema(
     "weighted",
     {
-      ...routing,
-      cases: cases(weightedCase),
       salt: { ...text, description: "Makes the split independent of other decisions with the same input." },
+      cases: cases(weightedCase),
+      ...routing,
     },
     ["cases", "default"],
   ),
   decisionSchema(
     "rule_table",
     {
-      ...routing,
       hit_policy: {
         enum: ["first", "collect", "priority", "unique", "any", "rule_order", "output_order"],
         description: "Which of the matching rules are used, and in which order. Default: first.",
@@ -125,6 +128,7 @@ export const routingTypes: readonly DecisionSchema[] = [
       },
       rules: cases(tableRule),
       cases: cases(tableRule),
+      ...routing,
     },
     ["default"],
     { oneOf: [{ required: ["rules"] }, { required: ["cases"] }] },

@@ -97,7 +97,6 @@ const scoring = {
 export const scoredType = decisionSchema(
   "scored",
   {
-    on_error: onError,
     evaluators: { type: "array", minItems: 1, items: evaluator },
     scoring: { ...scoring, description: "How the votes are combined into one decision." },
     targets: {
@@ -105,6 +104,7 @@ export const scoredType = decisionSchema(
       additionalProperties: name,
       description: "The target of each decision.",
     },
+    on_error: onError,
   },
   ["evaluators"],
 );
