@@ -85,7 +85,7 @@ const yamlDiagnostics = (file: string, errors: YamlSource["errors"]): readonly D
 
 /** Reads a file that contains tests only. Whatever is wrong with it, it declares nothing else. */
 export function readTests(file: string, content: Uint8Array): DefinitionFile {
-  const text = decode(content);
+  const text = decodeDefinitions(content);
   if (typeof text !== "string") return testsOf(file, [], [diagnosticAt(startOf(file), text)]);
   const { documents, errors } = readYaml(text);
   const diagnostics = [...yamlDiagnostics(file, errors)];
@@ -150,7 +150,7 @@ export function locateInFile(
   content: Uint8Array,
   findings: readonly (Finding & { readonly document: number })[],
 ): readonly Diagnostic[] {
-  const text = decode(content);
+  const text = decodeDefinitions(content);
   const { documents } = typeof text === "string" ? readYaml(text) : { documents: [] };
   return findings.map(({ document, ...finding }) => {
     const source = documents[document];
@@ -162,7 +162,7 @@ export function locateInFile(
 
 /** Returns a function that finds the line of a part of a decision in the content of its file. */
 export function decisionLocator(content: Uint8Array): (id: string, path: Path) => number {
-  const text = decode(content);
+  const text = decodeDefinitions(content);
   const { documents } = typeof text === "string" ? readYaml(text) : { documents: [] };
   return (id, path) => {
     const source = documents.find(({ value }) => (value as RawDocument | null)?.decision?.id === id);

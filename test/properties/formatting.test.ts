@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { formatDefinitions } from "../../src/definition/formatting/format-definitions.js";
 import { commentsIn, readYaml } from "../../src/definition/yaml-source.js";
 import { fileDocuments, writeFile } from "./written-yaml.js";
+import { runsFor } from "../thoroughness.js";
 
 const format = (text: string, isJson = false): string => {
   const result = formatDefinitions(text, { isJson });

@@ -76,7 +76,7 @@ export const fileDocuments: fc.Arbitrary<readonly JsonObject[]> = fc.array(
       },
       { requiredKeys: [] },
     )
-    .filter((value) => Object.keys(value).length > 0) as fc.Arbitrary<JsonObject>,
+    .filter((value) => Object.keys(value).length > 0),
   { minLength: 1, maxLength: 2 },
 );
 
@@ -199,7 +199,8 @@ class Writer {
   }
 
   #key(key: string): string {
-    return this.#oneIn(5) ? JSON.stringify(key) : key;
+    const isPlain = /^[a-z][a-z_ -]*$/.test(key) && !["true", "false", "null", "n", "y"].includes(key);
+    return !isPlain || this.#oneIn(5) ? JSON.stringify(key) : key;
   }
 
   #lineEnd(): string {

@@ -20,7 +20,7 @@ import { present } from "../../present/format.js";
 import { plural } from "../../present/text.js";
 import { wrapMessages } from "../../present/text-width.js";
 import type { FoundFile } from "../../store/definition-directory.js";
-import { displayPath, findDefinitionFiles } from "../../store/definition-directory.js";
+import { displayPath, findFiles } from "../../store/definition-directory.js";
 import { oneLine } from "../../text.js";
 import type { ExitCode } from "../exit-codes.js";
 import type { AllowEmptyFlag, CommonFlags } from "../flags.js";
@@ -56,7 +56,7 @@ Examples:
     .action(async (paths: readonly string[], flags: FmtFlags) => {
       const format = formatFor(flags, io, { answer: "one", more: ["github"] });
       const searched = paths.length > 0 ? paths : [decisionsDirectory(flags.decisions, io).value];
-      const files = findFiles(searched);
+      const files = filesIn(searched);
       const isCheck = flags.check ?? false;
       if (files.length === 0 && isCheck)
         failUnlessAllowed(flags, `no definition files in ${searched.join(", ")}`);
@@ -75,12 +75,13 @@ interface DefinitionPath {
 }
 
 /** Finds the files that `validate` reads, each once. */
-function findFiles(paths: readonly string[]): readonly DefinitionPath[] {
+function filesIn(paths: readonly string[]): readonly DefinitionPath[] {
   const files = new Map<string, DefinitionPath>();
   for (const path of paths) {
     const directory = isDirectory(path) ? path : dirname(path);
     const only = directory === path ? undefined : basename(path);
-    for (const found of findDefinitionFiles(directory, only).files) {
+    const tests = only === undefined ? findFiles("tests", directory).files : [];
+    for (const found of [...findFiles("definitions", directory, only).files, ...tests]) {
       const shown = displayPath(directory, found.path);
       const key = found.unusableBecause === undefined ? realpathSync(shown) : shown;
       if (!files.has(key)) files.set(key, { found, shown });
