@@ -186,10 +186,8 @@ export class DmnTableReader {
     return isReserved ? ["context", ...segments] : toPath(segments);
   }
 
-  #checkLanguage(
-    { expressionLanguage = this.#model.expressionLanguage, ...element }: DmnExpression,
-    what: string,
-  ): void {
+  #checkLanguage(element: DmnExpression, what: string): void {
+    const { expressionLanguage = this.#model.expressionLanguage } = element;
     if (expressionLanguage === undefined || isFeel(expressionLanguage)) return;
     this.#report(element, `${what}: the expression language \`${expressionLanguage}\` is not FEEL`);
   }

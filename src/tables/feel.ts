@@ -41,8 +41,12 @@ export function readUnaryTests(text: string): FeelCell {
     if (negated) throw unmappable(text);
     return { cell: toCell([equals(only.unequal)], true), types };
   }
-  const positive = tests.flatMap((test) => ("unequal" in test ? [] : [test]));
-  if (positive.length < tests.length) throw unmappable(text);
+  const positive = tests.map((test): Test => {
+    if (!("unequal" in test)) return test;
+    // With other tests, `? != null` can only mean that there is a value.
+    if (test.unequal === null) return { kind: "call", name: "exists", negated: false, args: [] };
+    throw unmappable(text);
+  });
   return { cell: toFeelCell(positive, negated), types };
 }
 
@@ -182,6 +186,16 @@ const functions: Readonly<Partial<Record<string, string>>> = {
 function readInvocation(part: Part): Call {
   const [name, , parameters] = partsOf(part);
   const known = name && functions[nameOf(name)];
+  const [only, ...more] = parameters === undefined ? [] : partsOf(parameters);
+  if (
+    name !== undefined &&
+    nameOf(name) === "not" &&
+    only?.node.name === "FunctionInvocation" &&
+    more.length === 0
+  ) {
+    const negated = readInvocation(only);
+    return { ...negated, negated: !negated.negated };
+  }
   const [input, arg, ...others] = parameters === undefined ? [] : partsOf(parameters);
   if (
     known === undefined ||

@@ -92,7 +92,8 @@ class ModelReader {
     const byReference = new Map(decisions.map((each) => [`#${each.id ?? ""}`, each.name ?? each.id ?? ""]));
     return decisions.flatMap((decision) => {
       if (decision.decisionLogic === undefined) return [];
-      for (const { requiredDecision, ...requirement } of decision.informationRequirement ?? []) {
+      for (const requirement of decision.informationRequirement ?? []) {
+        const { requiredDecision } = requirement;
         const name =
           requiredDecision && (byReference.get(requiredDecision.href ?? "") ?? requiredDecision.href ?? "");
         if (name === undefined) continue;

@@ -149,7 +149,7 @@ describe("a condition", () => {
   );
 
   const matches = (condition: string, context: JsonObject): boolean => {
-    const value = compile(condition).evaluate({ input: context, context, facts: {}, system: {} } as never);
+    const value = compile(condition).evaluate({ input: context, context, facts: {}, system: {} });
     return !(value instanceof Failure) && value === true;
   };
 
