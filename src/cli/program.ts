@@ -101,10 +101,10 @@ Examples:
   $ agent-33 decision explain latest
 
 Help: agent-33 help TOPIC | TYPE | COMMAND
-Topics: definitions, expressions, routing, tables, experiments, scored, policies,
-  gates, guardrails, enrichment, events, testing, audit, approvals, http, mcp,
-  operations, library, configuration, environment, formatting, operators,
-  exit-codes`;
+Topics: definitions, expressions, routing, tables, experiments, scored,
+  policies, gates, guardrails, enrichment, events, testing, audit, approvals,
+  http, mcp, operations, library, configuration, environment, formatting,
+  operators, exit-codes`;
 
 /** Whether only the program itself is asked about, and not `decision`. */
 const isProgramFlag = ([word = "", ...more]: readonly string[]): boolean =>

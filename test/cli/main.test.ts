@@ -121,7 +121,7 @@ describe("standard error", () => {
   it("prints timings and the sources of settings with --verbose", async () => {
     const { err } = await run([...good, "--verbose"]);
     expect(err).toMatch(
-      /^decisions: decisions \(from the current directory\)\ndefinitions: 13 in [\d.]+ ms .*\nstore: .* \(from AGENT33_HOME\)\ndecided in [\d.]+ ms\n$/,
+      /^decisions: decisions \(from the current directory\)\ndefinitions: 14 in [\d.]+ ms .*\nstore: .* \(from AGENT33_HOME\)\ndecided in [\d.]+ ms\n$/,
     );
   });
 
@@ -318,7 +318,7 @@ describe("help", () => {
   it.each([
     [["gate"], "Flags: `agent-33 decision gate --help`"],
     [["endpoints"], "Flags: `agent-33 decision endpoints --help`"],
-    [["gates"], "See also: `agent-33 help expressions`"],
+    [["gates"], "See also: `agent-33 help routing`, `agent-33 help expressions`"],
     [["exit", "codes"], "See also: `agent-33 help http`"],
     [["ab", "test"], "EXPERIMENTS"],
     [["operators"], "See also: `agent-33 help expressions`"],

@@ -42,7 +42,6 @@ export const topics: Readonly<Record<string, Topic>> = {
 
 /** Other words for topics. They are not listed. */
 export const topicAliases: Readonly<Record<string, Topic>> = {
-  table: { page: "tables" },
   csv: { page: "tables", section: "CSV" },
   spreadsheet: { page: "tables", section: "CSV" },
   excel: { page: "tables", section: "CSV" },
