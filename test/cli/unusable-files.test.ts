@@ -52,6 +52,8 @@ const otherCommands = [
   "diff",
   "precedents",
   "test",
+  "table",
+  "fmt",
   "serve",
   "mcp",
   "endpoints",
