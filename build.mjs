@@ -85,8 +85,8 @@ const everything = `
   export const library = () => require("./src/index.ts");
 `;
 const validator = "src/definition/validate-schema.generated.js";
-/** The parts of the MCP SDK that are used. */
-const sdk = "src/serve/mcp/sdk.ts";
+/** Files with the parts of a protocol's library that are used, by the name of their bundle. */
+const protocols = { mcp: "src/serve/mcp/sdk.ts", lsp: "src/lsp/protocol-library.ts" };
 
 const common = {
   bundle: true,
@@ -120,7 +120,7 @@ async function main() {
         plugins: [onlyCommands(name), lazyVendor],
       }),
     ),
-    ...[...vendored, ["validate-schema", validator], ["mcp", sdk]].map(([name, file]) =>
+    ...[...vendored, ["validate-schema", validator], ...Object.entries(protocols)].map(([name, file]) =>
       build({
         ...commonjs,
         entryPoints: [file],
@@ -209,7 +209,8 @@ const lazyVendor = {
     onResolve({ filter: /^\.\/[\w-]+\.cjs$/ }, ({ path }) => ({ path, external: true }));
     onResolve({ filter: /^\.{1,2}\// }, ({ path, kind }) => {
       const name = /([^/]+)\.js$/.exec(path)?.[1] ?? "";
-      if (name === "sdk") return { path: "./mcp.cjs", external: true };
+      const protocol = Object.keys(protocols).find((each) => protocols[each].endsWith(`/${name}.ts`));
+      if (protocol !== undefined) return { path: `./${protocol}.cjs`, external: true };
       const isApart = kind === "dynamic-import" && Object.hasOwn(lazyParts, name);
       return isApart ? { path: `./${name}.cjs`, external: true } : undefined;
     });
@@ -240,7 +241,7 @@ const onlyCommands = (bundle) => ({
   name: "only-commands",
   setup({ onResolve, onLoad }) {
     const isFront = bundle === "front";
-    const commands = isFront ? ["help", "completion"] : bundles[bundle];
+    const commands = isFront ? ["help", "completion", "lsp"] : bundles[bundle];
     const kept = commands.map((command) => `./commands/${command}.js`);
     // The front only describes its commands, so it does not contain what they import when they run.
     onResolve({ filter: isFront ? /^\.{1,2}\// : /^\.\/commands\// }, ({ path, kind }) =>

@@ -21,6 +21,7 @@ const order = [
   ["enrichment", "store", "present"],
   ["compose.ts"],
   ["serve"],
+  ["lsp"],
   ["cli", "index.ts"],
 ];
 
@@ -44,6 +45,8 @@ const libraries: Readonly<Record<string, readonly string[]>> = {
   jose: ["serve/auth/signature.ts"],
   "@modelcontextprotocol/server": ["serve/mcp/sdk.ts"],
   "@modelcontextprotocol/node": ["serve/mcp/sdk.ts"],
+  "vscode-languageserver": ["lsp/protocol-library.ts"],
+  "vscode-languageserver-textdocument": ["lsp/protocol-library.ts"],
 };
 
 interface Import {
@@ -103,7 +106,7 @@ describe("the house", () => {
   it("has a file for each command of `decision`, which becomes a bundle of its own", () => {
     const names = files
       .flatMap((file) => /^cli\/commands\/(.+)\.ts$/.exec(file)?.[1] ?? [])
-      .filter((name) => !["completion", "help"].includes(name));
+      .filter((name) => !["completion", "help", "lsp"].includes(name));
     expect(names.sort()).toEqual([...commandNames].sort());
   });
 
@@ -112,7 +115,7 @@ describe("the house", () => {
       /^node:(?:fs|child_process|net|dns|http|https)(?:\/|$)/.test(to),
     );
     const rooms = new Set(touching.map(({ from }) => from.split("/")[0] ?? ""));
-    expect([...rooms].sort()).toEqual(["cli", "enrichment", "serve", "store"]);
+    expect([...rooms].sort()).toEqual(["cli", "enrichment", "lsp", "serve", "store"]);
   });
 
   it("loads what the network needs with the first request", () => {

@@ -19,13 +19,18 @@ export interface DefinitionFiles {
 }
 
 /** Reads a directory with its test files, or a single file. */
-export async function readDefinitionFiles(path: string, isDirectory: boolean): Promise<DefinitionFiles> {
+export async function readDefinitionFiles(
+  path: string,
+  isDirectory: boolean,
+  unsaved?: ReadonlyMap<string, Uint8Array>,
+): Promise<DefinitionFiles> {
   const located: LocatedDefinition[] = [];
   const options = {
     directory: isDirectory ? path : dirname(path),
     onlyFile: isDirectory ? undefined : basename(path),
     cacheHome: undefined,
     version,
+    unsaved,
     inspect: (definition: LocatedDefinition) => located.push(definition),
   };
   const isTests = !isDirectory && isTestFile(path);

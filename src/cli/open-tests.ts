@@ -130,7 +130,7 @@ export async function openSuite({ directory, only }: SuitePaths, io: Io): Promis
 export async function findTestProblems(
   files: readonly TestFile[],
   definitions: Library,
-  isPart: boolean,
+  { isPart, readFile }: { readonly isPart: boolean; readonly readFile: (path: string) => Uint8Array },
 ): Promise<readonly Diagnostic[]> {
   const expanded = expandAll(files, readData);
   const known = new Set([...definitions.ids, ...definitions.broken]);
@@ -139,7 +139,7 @@ export async function findTestProblems(
     .filter(({ decision }) => !isPart || known.has(decision));
   const checked = await checkCases(cases, { definitions });
   const findings = expanded.flatMap((each) => each.findings);
-  return locate([...findings, ...checked.findings]);
+  return locate([...findings, ...checked.findings], readFile);
 }
 
 interface ExpandedFile {
@@ -207,6 +207,7 @@ function mayHaveTests(file: string): boolean {
 /** Returns where the findings are in their files. */
 async function locate(
   findings: readonly (TestFinding & { readonly file: string })[],
+  readFile: (path: string) => Uint8Array = readFileSync,
 ): Promise<readonly Diagnostic[]> {
   if (findings.length === 0) return [];
   const { locateInFile } = await import("../definition/read-definitions.js");
@@ -214,7 +215,7 @@ async function locate(
   return [...files].flatMap((file) =>
     locateInFile(
       file,
-      readFileSync(file),
+      readFile(file),
       findings.filter((each) => each.file === file),
     ),
   );

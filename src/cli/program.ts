@@ -101,7 +101,7 @@ Examples:
   $ agent-33 decision explain latest
 
 Help: agent-33 help TOPIC | TYPE | COMMAND
-Topics: definitions, expressions, routing, tables, experiments, scored,
+Topics: definitions, editor, expressions, routing, tables, experiments, scored,
   policies, gates, guardrails, enrichment, events, testing, audit, approvals,
   http, mcp, operations, library, configuration, environment, formatting,
   operators, exit-codes`;
@@ -144,6 +144,8 @@ export async function buildProgram(
   }
   const { addCompletionCommand } = await import("./commands/completion.js");
   addCompletionCommand(program, io);
+  const { addLspCommand } = await import("./commands/lsp.js");
+  addLspCommand(program, io);
   const { addHelpCommand } = await import("./commands/help.js");
   addHelpCommand(program, io);
   return program;

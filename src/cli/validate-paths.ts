@@ -1,4 +1,4 @@
-import { realpathSync, statSync } from "node:fs";
+import { readFileSync, realpathSync, statSync } from "node:fs";
 import type { DefinitionFiles } from "./definition-files.js";
 import { libraryOf, readDefinitionFiles } from "./definition-files.js";
 import type { ApprovalSettings } from "./settings.js";
@@ -17,6 +17,7 @@ import type { LoadedDefinition, Definition, OnFail } from "../model/definition.j
 import type { Diagnostic } from "../model/diagnostic.js";
 import { hasApprovalLock, approvalLockPath, readApprovalLock } from "../store/approval-lock-file.js";
 import { signatureVerifier } from "../store/approval-keys.js";
+import { displayPath } from "../store/definition-directory.js";
 
 export interface ValidationReport {
   /** Sorted by file and position. */
@@ -28,16 +29,20 @@ export interface ValidationReport {
   readonly guardrails: number;
 }
 
-/** Checks definition files and, in directories, the approval lock. Does not use the cache. */
+/**
+ * Checks definition files and, in directories, the approval lock. Does not use the cache. `unsaved` is the content of
+ * files that are being edited, by their paths in the only directory.
+ */
 export async function validatePaths(
   paths: readonly string[],
   approval: ApprovalSettings = { required: false, trustedKeys: () => [] },
+  unsaved?: ReadonlyMap<string, Uint8Array>,
 ): Promise<ValidationReport> {
   const read: DefinitionFiles[] = [];
   const approvals: Diagnostic[] = [];
   for (const path of uniquePaths(paths)) {
     const isFolder = isDirectory(path);
-    const files = await readDefinitionFiles(path, isFolder);
+    const files = await readDefinitionFiles(path, isFolder, unsaved);
     read.push(files);
     if (isFolder) approvals.push(...(await checkApprovals(path, libraryOf(files), approval)));
   }
@@ -54,7 +59,7 @@ export async function validatePaths(
     ...summaries.flatMap(({ testDiagnostics = [] }) => testDiagnostics),
     ...reviewDirectory(summaries, located, { classifyAddress, isPart }),
     ...guarded.problems,
-    ...(await findTestProblems(tests, library, isPart)),
+    ...(await findTestProblems(tests, library, { isPart, readFile: fileReader(paths, unsaved) })),
     ...approvals,
   ];
   return {
@@ -63,6 +68,15 @@ export async function validatePaths(
     guardrails: guarded.checked,
     isEmpty: summaries.every(isEmpty),
   };
+}
+
+/** Reads files of a directory as they are being edited. */
+function fileReader(
+  [directory = ""]: readonly string[],
+  unsaved: ReadonlyMap<string, Uint8Array> = new Map(),
+): (path: string) => Uint8Array {
+  const edited = new Map(Array.from(unsaved, ([path, content]) => [displayPath(directory, path), content]));
+  return (path) => edited.get(path) ?? readFileSync(path);
 }
 
 const isEmpty = ({ definitions, tests = 0, diagnostics, ...shared }: FileSummary): boolean =>

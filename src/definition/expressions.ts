@@ -67,6 +67,20 @@ const expressionPlaces: readonly { readonly path: readonly string[]; readonly co
   { path: ["artifacts", "*"], compile: compileTemplate },
 ];
 
+/** Returns what the text at a path of a `decision` is; undefined: no expression. */
+export function expressionKindAt(path: Path): "expression" | "template" | undefined {
+  const place = expressionPlaces.find((each) => matchesPattern(each.path, path));
+  if (place === undefined) return undefined;
+  return place.compile === compileTemplate ? "template" : "expression";
+}
+
+function matchesPattern(pattern: readonly string[], path: Path): boolean {
+  const isOpen = pattern.at(-1) === "**";
+  const steps = isOpen ? pattern.slice(0, -1) : pattern;
+  if (isOpen ? path.length < steps.length : path.length !== steps.length) return false;
+  return steps.every((step, index) => step === "*" || step === path[index]);
+}
+
 interface LocatedExpression {
   readonly path: Path;
   readonly text: string;

@@ -6,6 +6,7 @@ import {
   isMap,
   isPair,
   isScalar,
+  isSeq,
   parseAllDocuments,
   stringify,
   visit,
@@ -38,6 +39,45 @@ interface YamlError extends Position {
 export interface YamlSource {
   readonly documents: readonly SourceDocument[];
   readonly errors: readonly YamlError[];
+}
+
+/** A part of a file as it is written, even if the file has errors. Offsets count UTF-16 units. */
+export interface TextNode {
+  readonly kind: "map" | "list" | "scalar";
+  readonly start: number;
+  /** The end of the value, without the spaces and comments behind it. */
+  readonly end: number;
+  /** The value of a scalar. */
+  readonly value?: string | number | boolean | null;
+  /** The entries of a map. */
+  readonly entries: readonly TextEntry[];
+  /** The items of a list. */
+  readonly items: readonly (TextNode | undefined)[];
+}
+
+export interface TextEntry {
+  readonly key: TextNode;
+  readonly value: TextNode | undefined;
+}
+
+/** Returns the documents of a file; undefined if the file exceeds a limit. Aliases are left out. */
+export function readTree(text: string): readonly (TextNode | undefined)[] | undefined {
+  if (findLimitViolation(new Lexer().lex(text)) !== undefined) return undefined;
+  return parseWithoutTraces(text, new LineCounter()).map(({ contents }) => toTextNode(contents));
+}
+
+function toTextNode(node: unknown): TextNode | undefined {
+  if (!isScalar(node) && !isMap(node) && !isSeq(node)) return undefined;
+  const [start = 0, end = start] = node.range ?? [];
+  const place = { start, end, entries: [], items: [] };
+  if (isScalar(node))
+    return { kind: "scalar", ...place, value: node.value as string | number | boolean | null };
+  if (isSeq(node)) return { kind: "list", ...place, items: node.items.map(toTextNode) };
+  const entries = node.items.flatMap(({ key, value }) => {
+    const keyNode = toTextNode(key);
+    return keyNode === undefined ? [] : [{ key: keyNode, value: toTextNode(value) }];
+  });
+  return { kind: "map", ...place, entries };
 }
 
 const maxAliases = 100;

@@ -59,12 +59,11 @@ function walkFolder(
   found: { readonly files: FoundFile[]; readonly folders: FoundFolder[] },
 ): void {
   const { directory, kind, seen } = walk;
-  const isWanted = kind === "tests" ? isTestFile : isDefinitionFile;
   for (const entry of readFolder(directory, folder)) {
     if (entry.name.startsWith(".") || skippedFolders.includes(entry.name)) continue;
     const path = folder + entry.name;
     const isLink = entry.isSymbolicLink();
-    if (!isLink && !entry.isDirectory() && !isWanted(path)) continue;
+    if (!isLink && !entry.isDirectory() && !isOfKind(kind, path)) continue;
     const stats = statIfExists(`${directory}/${path}`);
     if (stats === undefined) {
       if (!isLink)
@@ -78,7 +77,7 @@ function walkFolder(
       if (seen.has(identity)) continue;
       seen.add(identity);
       walkFolder(walk, `${path}/`, found);
-    } else if (isWanted(path)) {
+    } else if (isOfKind(kind, path)) {
       found.files.push(
         stats.isFile() ? toFoundFile(path, stats) : unusableFile(path, "it is not a regular file"),
       );
@@ -143,6 +142,10 @@ const skippedFolders: readonly string[] = ["node_modules", "testdata"];
 const isDefinitionFile = (path: string): boolean =>
   /\.(?:ya?ml|json)$/i.test(path) && !/\.schema\.json$/i.test(path) && !isTestFile(path);
 
+/** Whether the name of a file is that of a kind. */
+export const isOfKind = (kind: FileKind, path: string): boolean =>
+  kind === "tests" ? isTestFile(path) : isDefinitionFile(path);
+
 /** Whether a file contains tests only. */
 export const isTestFile = (path: string): boolean => /\.test\.(?:ya?ml|json)$/i.test(path);
 
@@ -172,6 +175,10 @@ function unreadableDirectoryError(directory: string, error: unknown): DecisionEr
     cause: error,
   });
 }
+
+/** Whether the walk of a directory visits the folder of a file. */
+export const isInVisitedFolder = (path: string): boolean =>
+  !path.split("/").some((name) => name.startsWith(".") || skippedFolders.includes(name));
 
 /** Returns the path of a file in the form that the user would write. */
 export function displayPath(directory: string, path: string): string {

@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { resolve, dirname } from "node:path";
 import type { FileKind, FoundFile } from "./definition-directory.js";
-import { displayPath, isUnchanged } from "./definition-directory.js";
+import { displayPath, isOfKind, isUnchanged } from "./definition-directory.js";
 import { isOwn, readOwnCheckedJson, writeCheckedJson, makeDirectory, removeUnusedFolders } from "./files.js";
 import { SettledFiles } from "./settle.js";
 import type { TimeSource } from "../clock.js";
@@ -35,6 +35,8 @@ export interface DefinitionOptions {
   readonly version: string;
   /** Called with each valid definition and its source. Turns the cache off, which has no sources. */
   readonly inspect?: (located: LocatedDefinition) => void;
+  /** By path in the directory: the content of files that are being edited, also of those not saved yet. */
+  readonly unsaved?: ReadonlyMap<string, Uint8Array> | undefined;
   readonly time?: TimeSource;
 }
 
@@ -132,11 +134,14 @@ async function readFiles(
     const readNew = async (file: FoundFile): Promise<Entry> =>
       withRememberedGuardrails(await readEntry(collecting ?? options, file), cache?.entries.get(file.path));
     const read: ReadFile[] = [];
-    for (const file of await settled.find())
+    for (const file of withUnsaved(await settled.find(), options))
       read.push({ file, entry: findCached(cache, file) ?? (await readNew(file)) });
     const changed = read.find(
       ({ file, entry }) =>
-        entry.body !== undefined && file.unusableBecause === undefined && !isUnchanged(directory, file),
+        entry.body !== undefined &&
+        file.unusableBecause === undefined &&
+        options.unsaved?.has(file.path) !== true &&
+        !isUnchanged(directory, file),
     );
     if (changed === undefined) {
       for (const each of located) inspect?.(each);
@@ -144,6 +149,19 @@ async function readFiles(
     }
     settled.assertInTime(changed.file.path);
   }
+}
+
+/** Puts the files that are being edited in the place of the saved ones. */
+function withUnsaved(
+  files: readonly FoundFile[],
+  { kind, unsaved = new Map<string, Uint8Array>() }: ReadOptions,
+): readonly FoundFile[] {
+  if (unsaved.size === 0) return files;
+  const edited = [...unsaved]
+    .filter(([path]) => isOfKind(kind, path))
+    .map(([path, { length: size }]) => ({ path, stamp: "unsaved", changedAt: 0, modifiedAt: 0, size }));
+  const saved = files.filter(({ path }) => !unsaved.has(path));
+  return [...saved, ...edited].sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
 function openCache({
@@ -184,10 +202,12 @@ async function readEntry(options: ReadOptions, found: FoundFile): Promise<Entry>
   if (found.unusableBecause !== undefined)
     return { path, stamp, ...unreadableFile(path, found.unusableBecause) };
   const { readDefinitions, readTests } = await import("../definition/read-definitions.js");
+  const unsaved = options.unsaved?.get(path);
   if (size > maxFileBytes) {
-    return { path, stamp, ...unreadableFile(path, tooLargeMessage, readStart(options.directory, path)) };
+    const start = unsaved === undefined ? readStart(options.directory, path) : startOf(unsaved);
+    return { path, stamp, ...unreadableFile(path, tooLargeMessage, start) };
   }
-  const content = readContent(options.directory, path);
+  const content = unsaved ?? readContent(options.directory, path);
   if (content instanceof Error) {
     return { path, stamp: "", ...unreadableFile(path, `it cannot be read: ${content.message}`) };
   }
@@ -208,14 +228,18 @@ function readContent(directory: string, path: string): Uint8Array | Error {
   }
 }
 
-/** Reads the start of a file that is too large, to find the ids that it declares. */
+/** How much is read of a file that is too large, to find the ids that it declares. */
+const startLength = 64 * 1024;
+
 function readStart(directory: string, path: string): string {
-  const buffer = Buffer.alloc(64 * 1024);
+  const buffer = Buffer.alloc(startLength);
   const fd = openSync(`${directory}/${path}`, "r");
   const length = readSync(fd, buffer);
   closeSync(fd);
   return buffer.toString("utf8", 0, length);
 }
+
+const startOf = (content: Uint8Array): string => new TextDecoder().decode(content.subarray(0, startLength));
 
 /** What a file declares, and its tests. */
 export interface ReadSummary {

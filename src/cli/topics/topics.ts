@@ -7,6 +7,7 @@ export interface Topic {
 /** The topics of `agent-33 help`. The text comes from `docs/`; see `render-topic.ts`. */
 export const topics: Readonly<Record<string, Topic>> = {
   definitions: { page: "definitions" },
+  editor: { page: "editor" },
   expressions: { page: "expressions" },
   routing: { page: "routing" },
   experiments: { page: "routing", section: "Experiments" },
@@ -48,6 +49,11 @@ export const topicAliases: Readonly<Record<string, Topic>> = {
   xlsx: { page: "tables", section: "CSV" },
   dmn: { page: "tables", section: "DMN" },
   feel: { page: "tables", section: "DMN" },
+  editors: { page: "editor" },
+  lsp: { page: "editor" },
+  vscode: { page: "editor", section: "VS Code" },
+  neovim: { page: "editor", section: "Neovim" },
+  helix: { page: "editor", section: "Helix" },
   functions: { page: "expressions", section: "Functions" },
   date: { page: "expressions", section: "Dates and durations" },
   dates: { page: "expressions", section: "Dates and durations" },
