@@ -15,6 +15,7 @@ const order = [
   ["definition"],
   ["tables"],
   ["evaluate", "guard"],
+  ["analysis"],
   ["record", "lineage", "replay"],
   ["decide"],
   ["testing"],

@@ -19,8 +19,14 @@ export interface Answer {
   readonly output?: Json;
 }
 
+/** The answer if no branch matches. */
+export interface DefaultAnswer extends Answer {
+  /** Declares that no input leads here: `analyze --check` fails if one does. */
+  readonly unexpected?: boolean;
+}
+
 interface Routing extends CommonDefinition {
-  readonly default: Answer;
+  readonly default: DefaultAnswer;
   readonly on_error?: OnError;
 }
 

@@ -92,7 +92,7 @@ interface Aggregated<Rule> {
 
 type RankedRule = Pick<GateRule, "tier" | "severity" | "status">;
 
-const statusRank: Readonly<Record<Status, number>> = { GREEN: 0, "GREEN-SKIP": 1, YELLOW: 2, RED: 3 };
+export const statusRank: Readonly<Record<Status, number>> = { GREEN: 0, "GREEN-SKIP": 1, YELLOW: 2, RED: 3 };
 
 /** `winner_takes_all` among the active rules. If any of them is T1, only the T1 rules count. */
 export function aggregate<Rule extends RankedRule>(active: readonly Rule[]): Aggregated<Rule> {
