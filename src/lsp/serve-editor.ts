@@ -8,6 +8,7 @@ import type {
   Location,
   Range,
   ServerCapabilities,
+  TextEdit,
 } from "vscode-languageserver";
 import { suggestionsAt } from "./complete.js";
 import { EditorFiles } from "./editor-files.js";
@@ -28,6 +29,7 @@ import {
   TextDocumentSyncKind,
 } from "./protocol-library.js";
 import { maxFileBytes } from "../definition/broken-file.js";
+import { formatDefinitions } from "../definition/formatting/format-definitions.js";
 import { displayPath } from "../store/definition-directory.js";
 
 /** A directory of definitions, and how it is checked. */
@@ -51,6 +53,7 @@ const capabilities: ServerCapabilities = {
   hoverProvider: true,
   definitionProvider: true,
   documentSymbolProvider: true,
+  documentFormattingProvider: true,
 };
 
 /**
@@ -86,6 +89,7 @@ export function serveEditor({ version, openDirectory, input, output }: EditorOpt
   connection.onHover(({ textDocument, position }) => session?.hover(textDocument.uri, position) ?? null);
   connection.onDefinition(({ textDocument, position }) => session?.define(textDocument.uri, position) ?? []);
   connection.onDocumentSymbol(({ textDocument }) => session?.outline(textDocument.uri) ?? []);
+  connection.onDocumentFormatting(({ textDocument }) => session?.format(textDocument.uri) ?? []);
   connection.onShutdown(() => session?.reporter.stop());
   documents.listen(connection);
   connection.listen();
@@ -166,6 +170,16 @@ class Session {
     return document === undefined
       ? []
       : outlineOf(document.getText()).map((each) => toSymbol(document, each));
+  }
+
+  /** Returns the change that `fmt` would make; none for a file with errors. */
+  format(uri: string): TextEdit[] {
+    const document = this.#find(uri);
+    if (document === undefined) return [];
+    const text = document.getText();
+    const formatted = formatDefinitions(text, { isJson: /\.json$/i.test(uri) });
+    if (formatted.type !== "formatted" || formatted.text === text) return [];
+    return [{ range: rangeIn(document, 0, text.length), newText: formatted.text }];
   }
 
   /** Returns an open document of the directory, unless it is too large to be read. */

@@ -6,6 +6,7 @@ import type {
   Hover,
   Location,
   Position,
+  TextEdit,
 } from "vscode-languageserver-protocol";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { temporaryDirectory } from "../acceptance/command.js";
@@ -360,6 +361,22 @@ it("outlines decisions with their branches", async () => {
   const [decision] = await editor.request<DocumentSymbol[]>("textDocument/documentSymbol", { textDocument });
   expect(decision).toMatchObject({ name: "refund", detail: "switch" });
   expect(decision?.children?.map(({ name }) => name)).toEqual(["large", "stage-b", "default"]);
+});
+
+it("formats a file as `fmt` does", async () => {
+  const textDocument = { uri: editor.uri("decisions/targets.yaml") };
+  const options = { tabSize: 2, insertSpaces: true };
+  const format = (): Promise<TextEdit[]> =>
+    editor.request("textDocument/formatting", { textDocument, options });
+  await editor.change("decisions/targets.yaml", "targets:\n    - a # 🦊\n    -   b");
+  const [edit] = await format();
+  expect(edit?.newText).toBe("targets:\n  - a # 🦊\n  - b\n");
+  expect(edit?.range.end).toEqual({ line: 2, character: 9 });
+  await editor.change("decisions/targets.yaml", edit?.newText ?? "");
+  expect(await format()).toEqual([]);
+  await editor.change("decisions/targets.yaml", "targets: [");
+  expect(await format()).toEqual([]);
+  await editor.change("decisions/targets.yaml", targets);
 });
 
 it("has nothing to say about other files", async () => {
