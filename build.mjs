@@ -48,6 +48,7 @@ const lazyLibraries = [
   "dmn-moddle",
   "lezer-feel",
   "saxen",
+  "read-excel-file/universal",
 ];
 /** Modules that most runs do not need: even functions that are never called make a bundle slower to start. */
 const lazyParts = {
@@ -59,10 +60,11 @@ const lazyParts = {
 const fileOf = (library) => library.replace("@", "").replace("/", "-");
 /**
  * What libraries need only for features that we do not use: schemas and migrations of settings; injected requests,
- * schemas of routes and the log of the server.
+ * schemas of routes and the log of the server; conversion of rows to objects.
  */
 const unusedPackages = {
   conf: ["ajv", "ajv-formats", "semver"],
+  "read-excel-file-universal": ["\\.\\./parseSheetData"],
   fastify: ["light-my-request", "@fastify/ajv-compiler", "@fastify/fast-json-stringify-compiler", "pino"],
 };
 /** Makes the default export of a CommonJS file the value that `require` returns. */

@@ -39,6 +39,7 @@ const libraries: Readonly<Record<string, readonly string[]>> = {
   "csv-parse": ["tables/csv.ts"],
   "dmn-moddle": ["tables/dmn-model.ts"],
   "lezer-feel": ["tables/feel.ts"],
+  "read-excel-file": ["tables/xlsx.ts"],
   saxen: ["tables/xml.ts"],
   ajv: ["definition/context-schema.ts"],
   fastify: ["serve/http/http-server.ts"],

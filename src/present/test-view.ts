@@ -55,7 +55,13 @@ function plainCase(test: CaseReport): string {
   const fields = mismatchesOf(test).map(
     ({ field, expected, actual }) => `${field}: ${expected} != ${actual}`,
   );
-  const cells = [passed ? "passed" : "failed", `${file}:${line}`, decision, name, ...(passed ? [] : [fields.join("; ")])];
+  const cells = [
+    passed ? "passed" : "failed",
+    `${file}:${line}`,
+    decision,
+    name,
+    ...(passed ? [] : [fields.join("; ")]),
+  ];
   return cells.map(oneLine).join("\t");
 }
 

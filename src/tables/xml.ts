@@ -69,7 +69,11 @@ export function readXml(text: string, prefixes: Readonly<Record<string, string>>
         fail(`the document declares the encoding \`${encoding}\``, context, "save it as UTF-8");
     })
     .on("error", (error, context) => fail(`the XML is malformed: ${error.message}`, context))
-    .on("warn", (error, context) => fail(`the XML is malformed: ${error.message}`, context))
+    .on("warn", (error, context) => {
+      // Every document has the prefix `xml`; its attributes, such as `xml:space`, are not read.
+      if (error.message !== "missing namespace for prefix <xml>")
+        fail(`the XML is malformed: ${error.message}`, context);
+    })
     .parse(text);
   if (elements === 0) throw new InvalidXml("the document has no element", start);
   if (depth > 0)

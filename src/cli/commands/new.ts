@@ -55,7 +55,8 @@ Examples:
 function parseType(type: string): DecisionType {
   const found = decisionTypes.find((each) => each === type);
   if (found !== undefined) return found;
-  const longer = type.length < 3 ? undefined : decisionTypes.find((each) => each.includes(type.toLowerCase()));
+  const longer =
+    type.length < 3 ? undefined : decisionTypes.find((each) => each.includes(type.toLowerCase()));
   throw new DecisionError("usage", `unknown decision type \`${type}\``, {
     hint: didYouMean(longer ?? type, decisionTypes) ?? `choose one of ${decisionTypes.join(", ")}`,
   });

@@ -135,9 +135,13 @@ async function readTables(file: string, { sheet }: ImportFlags, io: Io): Promise
       const { readDmn } = await import("../../tables/read-dmn.js");
       return readDmn(file, decode(file, readInput(file, io)));
     }
+    case ".xlsx": {
+      const { readXlsx } = await import("../../tables/xlsx.js");
+      return readXlsx(file, Buffer.from(readInput(file, io)), sheet);
+    }
     default:
       throw new DecisionError("usage", `\`${file}\` is not a table: its name ends in \`${type}\``, {
-        hint: "import a .csv or .dmn file; in a spreadsheet program, save an older file as .xlsx or .csv",
+        hint: "import a .csv, .xlsx or .dmn file; in a spreadsheet program, save an older file as .xlsx or .csv",
       });
   }
 }

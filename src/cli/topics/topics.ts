@@ -44,9 +44,9 @@ export const topics: Readonly<Record<string, Topic>> = {
 /** Other words for topics. They are not listed. */
 export const topicAliases: Readonly<Record<string, Topic>> = {
   csv: { page: "tables", section: "CSV" },
-  spreadsheet: { page: "tables", section: "CSV" },
-  excel: { page: "tables", section: "CSV" },
-  xlsx: { page: "tables", section: "CSV" },
+  spreadsheet: { page: "tables", section: "Spreadsheets" },
+  excel: { page: "tables", section: "Spreadsheets" },
+  xlsx: { page: "tables", section: "Spreadsheets" },
   dmn: { page: "tables", section: "DMN" },
   feel: { page: "tables", section: "DMN" },
   editors: { page: "editor" },
