@@ -238,12 +238,12 @@ const without = (packages) => ({
   },
 });
 
-/** Leaves all other commands out of a bundle. The help of the program lists `help` and `completion`. */
+/** Leaves all other commands out of a bundle. The help of the program lists `help`, `completion` and `init`. */
 const onlyCommands = (bundle) => ({
   name: "only-commands",
   setup({ onResolve, onLoad }) {
     const isFront = bundle === "front";
-    const commands = isFront ? ["help", "completion", "lsp"] : bundles[bundle];
+    const commands = isFront ? ["help", "completion", "init", "lsp"] : bundles[bundle];
     const kept = commands.map((command) => `./commands/${command}.js`);
     // The front only describes its commands, so it does not contain what they import when they run.
     onResolve({ filter: isFront ? /^\.{1,2}\// : /^\.\/commands\// }, ({ path, kind }) =>

@@ -41,6 +41,9 @@ export function agentHome({ env, cwd }: Pick<Io, "env" | "cwd">): string {
   return path ? resolve(cwd, expandHome(path, env)) : userDirectory("config", env);
 }
 
+/** The name of the store of a project, next to its settings file. */
+export const projectStore = ".agent-33";
+
 /** The default file of the private key that approves definitions. */
 export const approvalKeyFile = (io: Pick<Io, "env" | "cwd">): string => `${agentHome(io)}/approval-key.pem`;
 

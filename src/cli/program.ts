@@ -95,6 +95,7 @@ export const commandNames: readonly string[] = groups.flatMap(({ commands }) => 
 
 const programHelp = `
 Examples:
+  $ agent-33 init
   $ agent-33 decision list
   $ agent-33 decision evaluate decision-quality-gate \\
       --input '{"artifact": {"quality_score": 0.9}}'
@@ -142,6 +143,8 @@ export async function buildProgram(
       for (const load of Object.values(commands)) (await load())(decision, io, done);
     }
   }
+  const { addInitCommand } = await import("./commands/init.js");
+  addInitCommand(program, io, done);
   const { addCompletionCommand } = await import("./commands/completion.js");
   addCompletionCommand(program, io);
   const { addLspCommand } = await import("./commands/lsp.js");

@@ -1,11 +1,11 @@
 import { existsSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { maxPrecedentRefs } from "../decide/request.js";
 import { parseDuration } from "../definition/duration.js";
 import { DecisionError } from "../errors.js";
 import { defaultPrecedentLimit } from "../lineage/precedents.js";
 import { didYouMean } from "../text.js";
-import { agentHome, expandHome } from "./directories.js";
+import { agentHome, expandHome, projectStore } from "./directories.js";
 import type { Io } from "./io.js";
 
 /** The value of a setting and the name of its source. */
@@ -26,8 +26,8 @@ export interface SettingDefinition<T extends SettingValue = SettingValue> {
   readonly env?: string;
   /** The command-line flag that sets it, if any. */
   readonly flag?: string;
-  /** The default. Absent: the setting has no value unless a source sets it. */
-  fallback?(io: Io): Setting<T>;
+  /** The default; `project` is the path of the project's settings file. Absent: no value unless a source sets it. */
+  fallback?(io: Io, project?: string): Setting<T>;
   /** The value that the current directory implies; takes precedence over the user's settings. */
   implied?(io: Io): Setting<T> | undefined;
   /** Whether a project file may set this value. Absent: always. */
@@ -42,7 +42,7 @@ export interface SettingDefinition<T extends SettingValue = SettingValue> {
 
 /** A setting that always has a value. */
 export interface SettingWithDefault<T extends SettingValue> extends SettingDefinition<T> {
-  fallback(io: Io): Setting<T>;
+  fallback(io: Io, project?: string): Setting<T>;
 }
 
 /** Every setting, in the order that `config list` prints them. */
@@ -63,10 +63,12 @@ export const settings = {
     type: path("a directory", { except: /^[a-z][a-z0-9+.-]*:\/\//i }),
     env: "AGENT33_STORE",
     flag: "--store",
-    fallback: (io) => ({
-      value: agentHome(io),
-      from: io.env["AGENT33_HOME"] ? "AGENT33_HOME" : "the default",
-    }),
+    fallback: (io, project) => {
+      if (io.env["AGENT33_HOME"]) return { value: agentHome(io), from: "AGENT33_HOME" };
+      return project === undefined
+        ? { value: agentHome(io), from: "the default" }
+        : { value: join(dirname(project), projectStore), from: `the default next to ${project}` };
+    },
   }),
   durability: settingWithDefault({
     key: "durability",

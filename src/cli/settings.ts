@@ -105,7 +105,7 @@ export function findSetting<T extends SettingValue>(
   return (
     findOverride(definition, sources) ??
     fromFile(definition, sources.files.user(), sources.io) ??
-    definition.fallback?.(sources.io)
+    definition.fallback?.(sources.io, sources.files.projectPath())
   );
 }
 
@@ -113,7 +113,7 @@ function resolveSetting<T extends SettingValue>(
   definition: SettingWithDefault<T>,
   sources: Sources,
 ): Setting<T> {
-  return findSetting(definition, sources) ?? definition.fallback(sources.io);
+  return findSetting(definition, sources) ?? definition.fallback(sources.io, sources.files.projectPath());
 }
 
 /** Returns the value of a source that takes precedence over the user's settings, if there is one. */
@@ -225,13 +225,17 @@ interface SettingsFile {
 /** The settings files; each is read on first use. */
 export interface SettingsFiles {
   project(): SettingsFile | undefined;
+  /** The path of the project's file, if the default store is next to it. */
+  projectPath(): string | undefined;
   user(): SettingsFile;
 }
 
 export function settingsFiles(io: Io): SettingsFiles {
+  const projectPath = once(() => findProjectFile(io.cwd));
   return {
+    projectPath,
     project: once(() => {
-      const path = findProjectFile(io.cwd);
+      const path = projectPath();
       return path === undefined ? undefined : readSettingsFile(path);
     }),
     user: once(() => readSettingsFile(settingsFile(io))),
@@ -241,6 +245,7 @@ export function settingsFiles(io: Io): SettingsFiles {
 export const withoutProject = (files: SettingsFiles): SettingsFiles => ({
   user: () => files.user(),
   project: () => undefined,
+  projectPath: () => undefined,
 });
 
 /**
@@ -249,6 +254,7 @@ export const withoutProject = (files: SettingsFiles): SettingsFiles => ({
  */
 export const withoutProjectPaths = (files: SettingsFiles): SettingsFiles => ({
   user: () => files.user(),
+  projectPath: () => undefined,
   project: () => {
     const file = files.project();
     if (file === undefined) return undefined;

@@ -12,7 +12,7 @@ const synonyms: Readonly<Record<string, readonly string[]>> = {
   decide: ["evaluate"],
   coverage: ["test"],
   mutate: ["test"],
-  init: ["new"],
+  format: ["fmt"],
   create: ["new"],
   add: ["new"],
   lint: ["validate"],
@@ -38,6 +38,7 @@ export function suggestCommands(word: string, names: readonly string[]): readonl
 /** Returns the hint for a word that is not a command of the last command in the path. */
 export function unknownCommandHint(word: string, path: readonly Command[]): string | undefined {
   if (word === "version") return "did you mean `agent-33 --version`?";
+  if (word === "init") return "did you mean `agent-33 init`?";
   const [program, group] = path;
   const names = path.at(-1)?.commands.map((each) => each.name()) ?? [];
   if (group !== undefined) return didYouMeanOneOf(suggestCommands(word, names));

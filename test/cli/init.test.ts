@@ -1,0 +1,110 @@
+import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { temporaryDirectory } from "../acceptance/command.js";
+import { runInProcess } from "./in-process.js";
+
+/** No AGENT33_HOME: that is a store of its own. */
+const run = (cwd: string, ...words: readonly string[]): ReturnType<typeof runInProcess> =>
+  runInProcess(words, { cwd, env: { AGENT33_HOME: "", HOME: join(cwd, "home"), XDG_CONFIG_HOME: "" } });
+
+const filesIn = (cwd: string): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    readdirSync(cwd, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name))
+      .map((path) => [path.slice(cwd.length + 1), readFileSync(path, "utf8")]),
+  );
+
+describe("init", () => {
+  it("writes a project whose decision and tests work as printed", async () => {
+    const cwd = temporaryDirectory();
+    const { exitCode, stdout, stderr } = await run(cwd, "init", "--yes");
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+    expect(stdout.split("\n").slice(0, 4)).toEqual([
+      "created   agent-33.json",
+      "created   .gitignore",
+      "created   decisions/expense-approval.yaml",
+      "created   decisions/expense-approval.test.yaml",
+    ]);
+    expect(stdout).toContain("agent-33 decision test --coverage");
+    const evaluated = await run(
+      cwd,
+      ..."decision evaluate expense-approval --format target --input".split(" "),
+      '{"expense": {"amount": 40}}',
+    );
+    expect(evaluated).toEqual({ exitCode: 0, stdout: "pay\n", stderr: "" });
+    expect(existsSync(join(cwd, ".agent-33/log"))).toBe(true);
+    expect((await run(cwd, "decision", "test", "--threshold", "100")).exitCode).toBe(0);
+    expect((await run(cwd, "decision", "validate", "--strict")).exitCode).toBe(0);
+    expect((await run(cwd, "decision", "fmt", "--check")).exitCode).toBe(0);
+    expect((await run(cwd, "decision", "explain", "latest")).exitCode).toBe(0);
+  });
+
+  it("changes nothing the second time, and needs no confirmation then", async () => {
+    const cwd = temporaryDirectory();
+    await run(cwd, "init", "--yes");
+    const before = filesIn(cwd);
+    const { exitCode, stdout } = await run(cwd, "init");
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(/^(unchanged .*\n){4}\n/);
+    expect(filesIn(cwd)).toEqual(before);
+  });
+
+  it("keeps existing files and definitions, and adds one line to .gitignore", async () => {
+    const cwd = temporaryDirectory();
+    mkdirSync(join(cwd, "decisions"));
+    writeFileSync(join(cwd, "decisions/expense-approval.yaml"), "# mine\n");
+    writeFileSync(join(cwd, "agent-33.json"), "{}\n");
+    writeFileSync(join(cwd, ".gitignore"), "node_modules");
+    const { stdout } = await run(cwd, "init", "--yes");
+    expect(stdout).toContain(
+      "unchanged agent-33.json\nextended  .gitignore\nunchanged decisions/expense-approval.yaml\n",
+    );
+    expect(filesIn(cwd)).toMatchObject({
+      "decisions/expense-approval.yaml": "# mine\n",
+      "agent-33.json": "{}\n",
+      ".gitignore": "node_modules\n.agent-33/\n",
+    });
+  });
+
+  it("needs --yes where it cannot ask", async () => {
+    const cwd = temporaryDirectory();
+    const { exitCode, stderr } = await run(cwd, "init");
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain("hint: add --yes");
+    expect(filesIn(cwd)).toEqual({});
+  });
+});
+
+describe("the store of a project", () => {
+  const storeIn = async (cwd: string, env: Readonly<Record<string, string>> = {}): Promise<object> => {
+    const words = ["decision", "config", "get", "store", "--format", "json"];
+    const home = { AGENT33_HOME: "", HOME: join(cwd, "home"), XDG_CONFIG_HOME: "" };
+    return JSON.parse((await runInProcess(words, { cwd, env: { ...home, ...env } })).stdout) as object;
+  };
+
+  it("is next to agent-33.json, also below it", async () => {
+    const cwd = temporaryDirectory();
+    writeFileSync(join(cwd, "agent-33.json"), "{}");
+    mkdirSync(join(cwd, "deep/er"), { recursive: true });
+    const store = {
+      value: join(cwd, ".agent-33"),
+      from: `the default next to ${join(cwd, "agent-33.json")}`,
+    };
+    expect(await storeIn(cwd)).toMatchObject(store);
+    expect(await storeIn(join(cwd, "deep/er"))).toMatchObject(store);
+  });
+
+  it("is another one where a variable or a setting says so", async () => {
+    const cwd = temporaryDirectory();
+    writeFileSync(join(cwd, "agent-33.json"), "{}");
+    expect(await storeIn(cwd, { AGENT33_HOME: "/h" })).toMatchObject({ value: "/h", from: "AGENT33_HOME" });
+    expect(await storeIn(cwd, { AGENT33_STORE: "/s" })).toMatchObject({ value: "/s", from: "AGENT33_STORE" });
+    mkdirSync(join(cwd, "home/.config/agent-33"), { recursive: true });
+    writeFileSync(join(cwd, "home/.config/agent-33/config.json"), '{"store": "/u"}');
+    expect(await storeIn(cwd)).toMatchObject({ value: "/u" });
+    writeFileSync(join(cwd, "agent-33.json"), '{"store": "log"}');
+    expect(await storeIn(cwd)).toMatchObject({ value: join(cwd, "log") });
+  });
+});
