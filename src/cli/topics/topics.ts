@@ -50,7 +50,6 @@ export const topicAliases: Readonly<Record<string, Topic>> = {
   dmn: { page: "tables", section: "DMN" },
   feel: { page: "tables", section: "DMN" },
   editors: { page: "editor" },
-  lsp: { page: "editor" },
   vscode: { page: "editor", section: "VS Code" },
   neovim: { page: "editor", section: "Neovim" },
   helix: { page: "editor", section: "Helix" },
