@@ -28,7 +28,7 @@ export const exitCodes = [
   {
     code: 6,
     means:
-      "check failed: verify or import found changes in the log or export, distribution --check an unlikely split, replay a different result, backtest more changes than --max-change, precedents --check a deviation, endpoints --check an endpoint that does not respond, diff --check a change, test a failed test, fmt --check a file that is not formatted; or a check had nothing to check, without --allow-empty",
+      "check failed: verify or import found changes in the log or export, distribution --check an unlikely split, replay a different result, backtest more changes than --max-change, precedents --check a deviation, endpoints --check an endpoint that does not respond, diff --check a change, test a failed test or too low a coverage or mutation score, fmt --check a file that is not formatted; or a check had nothing to check, without --allow-empty",
   },
   { code: 130, means: "interrupted" },
 ] as const;

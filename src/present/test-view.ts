@@ -16,9 +16,12 @@ export function testView(report: TestReport): View {
     items: document.cases,
     plain: () => report.cases.map(plainCase).join("\n"),
     table: async (style) =>
-      [verdict(report, style), ...failures(report, style), ...(await coverageLines(report, style))].join(
-        "\n",
-      ),
+      [
+        verdict(report, style),
+        ...failures(report, style),
+        ...(await coverageLines(report, style)),
+        ...mutationLines(report, style),
+      ].join("\n"),
   };
 }
 
@@ -121,6 +124,21 @@ async function coverageLines({ coverage }: TestReport, style: Style): Promise<re
     "",
     grid(columns, [...rows, ...(rows.length > 1 ? [total] : [])], style),
     ...(missed.length === 0 ? [] : ["", ...missed.map((each) => missedText(each, style))]),
+  ];
+}
+
+/** The score, then what no test notices, with an input that shows the difference. */
+function mutationLines({ mutation }: TestReport, style: Style): readonly string[] {
+  if (mutation === undefined) return [];
+  const { killed, total, equivalent, score, survivors } = mutation;
+  const same = equivalent === 0 ? "" : `, ${equivalent} change nothing`;
+  return [
+    "",
+    `${style.paint("bold", `mutation score ${score} %`)}  ${killed} of ${plural(total, "mutation")} noticed${same}`,
+    ...survivors.flatMap(({ decision, mutation: text, line, example_input: input }) => [
+      `  ${oneLine(`${decision}, line ${line}: ${text}`)}`,
+      ...(input === null ? [] : [fieldOf("test", JSON.stringify(input), style)]),
+    ]),
   ];
 }
 

@@ -3,6 +3,7 @@ import type { JsonObject } from "../model/json.js";
 import type { Mismatch } from "./compare.js";
 import { compareAnswer } from "./compare.js";
 import type { Coverage, DecisionCoverage, Missed } from "./coverage.js";
+import type { MutationResult, Survivor } from "./mutate.js";
 import type { CaseAnswer } from "./run-case.js";
 import { runCase } from "./run-case.js";
 import type { TestCase } from "./test-cases.js";
@@ -47,6 +48,18 @@ export interface TestReport {
   readonly cases: readonly CaseReport[];
   /** Only if it is asked for. */
   readonly coverage?: CoverageReport;
+  /** Only if it is asked for. */
+  readonly mutation?: MutationReport;
+}
+
+export interface MutationReport extends Omit<MutationResult, "survivors"> {
+  readonly survivors: readonly LocatedSurvivor[];
+}
+
+/** A mutation that no test notices, with its place. */
+export interface LocatedSurvivor extends Omit<Survivor, "definition" | "path"> {
+  readonly decision: string;
+  readonly line: number;
 }
 
 /** Coverage with the places of what was missed. */

@@ -2,8 +2,9 @@ import { describe, expect, it } from "vitest";
 import { run } from "./command.js";
 
 describe("the tests of the samples", () => {
-  it("pass, and cover every branch and every condition", async () => {
-    const words = ["decision", "test", "decisions", "--coverage", "--threshold", "100", "--json"];
+  it("pass, cover every branch and condition, and notice nearly every change", async () => {
+    const bounds = ["--coverage", "--threshold", "100", "--mutate", "--min-score", "90"];
+    const words = ["decision", "test", "decisions", ...bounds, "--json"];
     const { exitCode, stdout, stderr } = await run(words);
     expect(stderr).toBe("");
     expect(JSON.parse(stdout)).toMatchObject({

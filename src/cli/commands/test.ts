@@ -6,7 +6,15 @@ import { testAnnotations, testView } from "../../present/test-view.js";
 import type { ReadyDefinition } from "../../decide/find.js";
 import { find } from "../../decide/find.js";
 import { measureCoverage } from "../../testing/coverage.js";
-import type { CaseResult, CoverageReport, LocatedMissed, TestReport } from "../../testing/run-tests.js";
+import type { MutationResult } from "../../testing/mutate.js";
+import type {
+  CaseResult,
+  CoverageReport,
+  LocatedMissed,
+  LocatedSurvivor,
+  MutationReport,
+  TestReport,
+} from "../../testing/run-tests.js";
 import { reportOf, runTests } from "../../testing/run-tests.js";
 import type { ExitCode } from "../exit-codes.js";
 import type { AllowEmptyFlag, CommonFlags } from "../flags.js";
@@ -20,6 +28,8 @@ import { note, warnAboutDefinitions } from "../world.js";
 interface TestFlags extends CommonFlags, AllowEmptyFlag {
   readonly coverage?: boolean;
   readonly threshold?: string;
+  readonly mutate?: boolean;
+  readonly minScore?: string;
 }
 
 export function addTestCommand(parent: Command, io: Io, done: (code: ExitCode) => void): void {
@@ -30,6 +40,8 @@ export function addTestCommand(parent: Command, io: Io, done: (code: ExitCode) =
       "--threshold <percent>",
       "fail if the coverage of branches or of conditions is lower; implies --coverage",
     )
+    .option("--mutate", "change the definitions in many ways, and show the changes that no test notices")
+    .option("--min-score <percent>", "fail if tests notice fewer of the changes; implies --mutate")
     .argument("[path...]", "files or directories (default: the directory of definitions)")
     .summary("run the tests of decisions")
     .description(
@@ -51,6 +63,7 @@ Examples:
 async function test(paths: readonly string[], flags: TestFlags, io: Io): Promise<ExitCode> {
   const format = formatFor(flags, io, { answer: "one", more: ["junit", "github"] });
   const threshold = parsePercent("--threshold", flags.threshold);
+  const minScore = parsePercent("--min-score", flags.minScore);
   const suites = await openSuites(paths, flags, io);
   const results = await runSuites(suites, flags, io);
   if (results.length === 0) {
@@ -58,13 +71,16 @@ async function test(paths: readonly string[], flags: TestFlags, io: Io): Promise
   }
   const lines = new DefinitionLines();
   const isMeasured = flags.coverage === true || threshold !== undefined;
+  const isMutated = flags.mutate === true || minScore !== undefined;
   const report: TestReport = {
     ...reportOf(results),
     ...(isMeasured && { coverage: await coverageReport(suites, results, lines) }),
+    ...(isMutated && { mutation: await mutationReport(suites, results, { lines, flags, io }) }),
   };
   io.out.write(await presentReport(report, format, flags, io));
   const isCovered = assertCovered(report, threshold, io);
-  return report.failed === 0 && isCovered ? 0 : 6;
+  const isThorough = assertScore(report, minScore, io);
+  return report.failed === 0 && isCovered && isThorough ? 0 : 6;
 }
 
 function parsePercent(flag: string, text: string | undefined): number | undefined {
@@ -86,6 +102,47 @@ function assertCovered({ coverage }: TestReport, threshold: number | undefined, 
     note(io, `error: ${coverage[what].percent} % of ${what} are covered, at least ${threshold} % must be`);
   }
   return low.length === 0;
+}
+
+function assertScore({ mutation }: TestReport, minScore: number | undefined, io: Io): boolean {
+  if (mutation === undefined || minScore === undefined) return true;
+  const { killed, total, score } = mutation;
+  if (killed * 100 >= minScore * total) return true;
+  note(io, `error: the tests notice ${score} % of the mutations, at least ${minScore} % must be noticed`);
+  return false;
+}
+
+interface MutationOptions {
+  readonly lines: DefinitionLines;
+  readonly flags: TestFlags;
+  readonly io: Io;
+}
+
+async function mutationReport(
+  suites: readonly OpenedSuite[],
+  results: readonly CaseResult[],
+  { lines, flags, io }: MutationOptions,
+): Promise<MutationReport> {
+  const { runMutations } = await import("../../testing/mutate.js");
+  const progress = new Progress(io, flags.quiet);
+  const onProgress = (done: number, total: number): void =>
+    progress.show(() => `running mutations, ${percent(done, total)}`);
+  const found: MutationResult[] = [];
+  for (const { definitions, tested } of suites) {
+    const options = { definitions, startedAt: systemClock(), onProgress };
+    found.push(await runMutations([...tested.values()], results, options));
+  }
+  progress.erase();
+  const survivors: LocatedSurvivor[] = [];
+  for (const { definition, mutation, path, example_input } of found.flatMap((each) => each.survivors)) {
+    const line = await lines.find(definition, path);
+    survivors.push({ decision: definition.loaded.definition.id, mutation, line, example_input });
+  }
+  const sum = (key: "killed" | "total" | "equivalent"): number =>
+    found.reduce((all, each) => all + each[key], 0);
+  const [killed, total] = [sum("killed"), sum("total")];
+  const score = total === 0 ? 100 : Math.floor((killed / total) * 1000) / 10;
+  return { killed, total, equivalent: sum("equivalent"), score, survivors };
 }
 
 async function coverageReport(

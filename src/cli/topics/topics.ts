@@ -102,6 +102,7 @@ export const topicAliases: Readonly<Record<string, Topic>> = {
   expect: { page: "testing", section: "Expectations" },
   facts: { page: "testing", section: "Facts" },
   coverage: { page: "testing", section: "Coverage" },
+  mutation: { page: "testing", section: "Mutation" },
   junit: { page: "testing", section: "In CI" },
   store: { page: "configuration", section: "The store" },
   storage: { page: "configuration", section: "The store" },
