@@ -161,6 +161,10 @@ function withDistinctNames(cases: readonly TestCase[]): readonly TestCase[] {
   return cases.map((each, index) => ({ ...each, name: `${each.name} (row ${index + 1})` }));
 }
 
+/** A name that is a number of the row is shown as it is written there. */
+const nameOf = (name: Json | undefined): string | undefined =>
+  name === undefined || typeof name === "string" ? name : JSON.stringify(name);
+
 interface CasePlace {
   /** The path of the row, to report what a row makes wrong. */
   readonly at: Path;
@@ -186,7 +190,7 @@ function toCase(
   if (now !== undefined && (typeof now !== "string" || parseInstant(now) === undefined)) {
     report(["now"], "`now` must be a time, such as 2026-11-15T10:30:00Z");
   }
-  for (const [key, value] of Object.entries({ name, workflow_id, session_id })) {
+  for (const [key, value] of Object.entries({ workflow_id, session_id })) {
     const isText = value === undefined || typeof value === "string";
     if (!isText && !(key === "session_id" && value === null)) report([key], `\`${key}\` must be text`);
   }
@@ -205,7 +209,7 @@ function toCase(
   const checkedFacts = toFacts(facts, { report, read });
   if (reported.length > 0 || typeof decision !== "string") return undefined;
   return deepFreeze({
-    name: typeof name === "string" ? name : `${decision} #${number + 1}`,
+    name: nameOf(name) ?? `${decision} #${number + 1}`,
     decision,
     file,
     line,
