@@ -107,4 +107,27 @@ describe("the store of a project", () => {
     writeFileSync(join(cwd, "agent-33.json"), '{"store": "log"}');
     expect(await storeIn(cwd)).toMatchObject({ value: join(cwd, "log") });
   });
+
+  it("is not used for hook events, because an agent may be able to create agent-33.json", async () => {
+    const cwd = temporaryDirectory();
+    await run(cwd, "init", "--yes");
+    const event = '{"session_id": "s", "tool_name": "send", "tool_input": {}}';
+    const env = { AGENT33_HOME: "", HOME: join(cwd, "home"), XDG_CONFIG_HOME: "" };
+    const words = [
+      "decision",
+      "check",
+      "--event",
+      "-",
+      "--unknown-tools",
+      "allow",
+      "--decisions",
+      "decisions",
+    ];
+    const { stderr } = await runInProcess(words, { cwd, env, input: event });
+    expect(stderr).toContain("--event ignores `store` in ");
+    expect(existsSync(join(cwd, ".agent-33"))).toBe(false);
+    writeFileSync(join(cwd, "agent-33.json"), "{}");
+    await runInProcess(words, { cwd, env, input: event });
+    expect(existsSync(join(cwd, ".agent-33"))).toBe(false);
+  });
 });
