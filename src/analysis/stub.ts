@@ -134,14 +134,13 @@ const verdictsOf = (details: EvaluationDetails): readonly Json[] =>
 function routingAnswer(model: RoutingModel, truthOf: TruthOf): string {
   const { definition, rules, inputPresent } = model;
   const isLiteral = outputsOf(definition).every(({ output }) => isLiteralOutput(output));
-  if (
-    definition.type === "rule_table" &&
-    isLiteral &&
-    (inputPresent === undefined || truthOf(inputPresent) === "true")
-  ) {
+  if (definition.type === "rule_table" && isLiteral) {
+    const hasInput = inputPresent === undefined || truthOf(inputPresent) === "true";
+    // Without an input no rule matches, or the decision fails, as it does for an error in a condition.
+    const withoutInput = definition.on_error === "fail" ? "errored" : "false";
     const stubbed = rules.map(({ each, formula }) => ({
       ...each,
-      condition: constantText(truthOf(formula)),
+      condition: constantText(hasInput ? truthOf(formula) : withoutInput),
     }));
     return answerOf({ ...withoutFields(stripped(definition), ["cases"]), rules: stubbed });
   }

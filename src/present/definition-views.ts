@@ -113,7 +113,7 @@ async function describeDefinition(
   const policy = definition.type === "rule_table" ? ` (${definition.hit_policy ?? "first"})` : "";
   const { columns, rows, fields } = definitionRows(definition);
   return [
-    `${paint("bold", definition.id)}  ${oneLine(definition.name ?? "")}`,
+    paint("bold", definition.id) + (definition.name === undefined ? "" : `  ${oneLine(definition.name)}`),
     "",
     ...field("type", definition.type + policy),
     ...field("version", definition.version),

@@ -87,7 +87,7 @@ const faults: readonly Fault[] = [
     name: "a key of another type",
     guardrail: "{ type: no_disabled_targets, minimum: 5 }",
     problems: [
-      "36 unknown key `minimum` | known here: type, description, on_fail, escalate_to, disabled_stages",
+      "36 unknown key `minimum` | known here: type, description, disabled_stages, on_fail, escalate_to",
     ],
   },
   {

@@ -75,7 +75,7 @@ const cases: readonly Case[] = [
     name: "a default, which a scored decision does not have",
     yaml: `${valid}  default: { target: stage-z }\n`,
     problems: [
-      "18:3 unknown key `default` | known here: id, name, version, description, input, entities, guardrails, enrich, artifacts, logging, cache, type, on_error, evaluators, scoring, targets",
+      "18:3 unknown key `default` | known here: id, name, version, description, type, enrich, input, evaluators, scoring, targets, on_error, entities, artifacts, guardrails, logging, cache",
     ],
   },
   {
