@@ -133,28 +133,30 @@ const verdictsOf = (details: EvaluationDetails): readonly Json[] =>
 
 function routingAnswer(model: RoutingModel, truthOf: TruthOf): string {
   const { definition, rules, inputPresent } = model;
-  const isLiteral = outputsOf(definition).every(({ output }) => isLiteralOutput(output));
-  if (definition.type === "rule_table" && isLiteral) {
-    const hasInput = inputPresent === undefined || truthOf(inputPresent) === "true";
-    // Without an input no rule matches, or the decision fails, as it does for an error in a condition.
-    const withoutInput = definition.on_error === "fail" ? "errored" : "false";
-    const stubbed = rules.map(({ each, formula }) => ({
+  const hasInput = inputPresent === undefined || truthOf(inputPresent) === "true";
+  // Without an input no rule matches, or the decision fails, as it does for an error in a condition.
+  const withoutInput: Truth = definition.on_error === "fail" ? "errored" : "false";
+  const truths = rules.map(({ formula }) => (hasInput ? truthOf(formula) : withoutInput));
+  const selected = selectedRules(
+    model,
+    rules.filter((_, index) => truths[index] === "true"),
+  );
+  const isDrawn = definition.type === "weighted" && selected.length > 1;
+  if (!isDrawn && outputsOf(definition).every(({ output }) => isLiteralOutput(output))) {
+    const stubbed = rules.map(({ each }, index) => ({
       ...each,
-      condition: constantText(hasInput ? truthOf(formula) : withoutInput),
+      condition: constantText(truths[index] ?? "false"),
     }));
-    return answerOf({ ...withoutFields(stripped(definition), ["cases"]), rules: stubbed });
+    const constant = stripped(definition);
+    return constant.type === "rule_table"
+      ? answerOf({ ...withoutFields(constant, ["cases"]), rules: stubbed })
+      : answerOf({ ...constant, cases: stubbed });
   }
-  const fails = definition.on_error === "fail";
-  const fallback = `default ${answerContent(definition.default)}`;
-  if (inputPresent !== undefined && truthOf(inputPresent) !== "true") return fails ? "error" : fallback;
-  const truths = rules.map(({ formula }) => truthOf(formula));
-  const matched = rules.filter((_, index) => truths[index] === "true");
-  const selected = selectedRules(model, matched);
   if (selected === "violation") return selected;
   const last = definition.type === "rule_table" || definition.type === "weighted" ? undefined : selected[0];
   const evaluated = last === undefined ? truths : truths.slice(0, rules.indexOf(last));
-  if (fails && evaluated.includes("errored")) return "error";
-  if (selected.length === 0) return fallback;
+  if (definition.on_error === "fail" && evaluated.includes("errored")) return "error";
+  if (selected.length === 0) return `default ${answerContent(definition.default)}`;
   const answers = selected.map(({ label, each }) => `${JSON.stringify(label)} ${answerContent(each)}`);
   return partKey([...answers, ...combination(model, selected)]);
 }
