@@ -156,7 +156,7 @@ export class Findings {
   }
 }
 
-/** Whether evaluation confirms a claim for an input, or why that cannot be told. */
+/** Whether evaluation confirms a claim for an input, or why that is unknown. */
 export type Confirm = (input: JsonObject, trial: Trial) => boolean | string;
 
 /** The number of findings that `--check` fails for. */

@@ -101,7 +101,7 @@ export interface OverrideModelRule extends ModelCondition {
 
 /** A definition whose conditions are formulas over the dimensions of a space. */
 export type DecisionModel = (RoutingModel | ScoredModel | GateModel | PolicyModel) & {
-  /** Paths that the answer depends on beside the conditions: those of outputs, params and draws. */
+  /** Paths that the answer depends on in addition to the conditions: those of outputs, params and draws. */
   readonly variables: readonly SampledPath[];
 };
 

@@ -89,7 +89,7 @@ function describeFields(node: TextNode | undefined, keys: readonly string[]): st
 /** What a value names, if the schema means it to name something. */
 export interface NameReference {
   readonly kinds: readonly NameKind[];
-  /** Set if only names of this decision are meant. */
+  /** Set if only names of this decision apply. */
   readonly decision?: string | undefined;
 }
 

@@ -12,7 +12,7 @@ export interface Mismatch {
 }
 
 export interface Comparison {
-  /** The actual values of the expected fields, and the errors that nobody expected. */
+  /** The actual values of the expected fields, and the unexpected errors. */
   readonly actual: JsonObject;
   readonly mismatches: readonly Mismatch[];
 }
