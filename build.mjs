@@ -16,6 +16,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import Ajv from "ajv";
 import standaloneCode from "ajv/dist/standalone/index.js";
+import { acrossLayers, layerEntry, planLayers } from "./build-layers.mjs";
 
 const require = createRequire(import.meta.url);
 const { version } = JSON.parse(readFileSync("package.json", "utf8"));
@@ -60,9 +61,11 @@ const lazyParts = {
 const fileOf = (library) => library.replace("@", "").replace("/", "-");
 /**
  * What libraries need only for features that we do not use: schemas and migrations of settings; injected requests,
- * schemas of routes and the log of the server; conversion of rows to objects.
+ * schemas of routes and the log of the server; conversion of rows to objects; checks of what a person answered to a
+ * question of the MCP server.
  */
 const unusedPackages = {
+  mcp: ["\\./ajvProvider-.*"],
   conf: ["ajv", "ajv-formats", "semver"],
   "read-excel-file-universal": ["\\.\\./parseSheetData"],
   fastify: ["light-my-request", "@fastify/ajv-compiler", "@fastify/fast-json-stringify-compiler", "pino"],
@@ -71,21 +74,43 @@ const unusedPackages = {
 const defaultOnly = { js: "module.exports = module.exports.default;" };
 const footers = { conf: defaultOnly, "string-width": defaultOnly };
 /**
- * Bundles that start faster, because they contain these commands only: those that scripts and agents call often, and
- * `test`, which makes decisions, too; those that look something up in the log, and the program's own flags. All others
- * share one.
+ * The bundles of the command, in layers: each contains what the layers before it do not, and takes the rest from them. A
+ * run loads the first one, which makes decisions, and another one only if it needs it. A module belongs to the first layer
+ * whose files import it, other than by `import()`.
+ */
+const layers = {
+  core: [
+    "src/cli/entry.ts",
+    ...["evaluate", "dry-run", "check", "gate"].map((name) => `src/cli/commands/${name}.ts`),
+    ...["scored/scored", "policy/policy", "gate/gate"].map((name) => `src/evaluate/${name}.ts`),
+    "src/decide/check.ts",
+    "src/decide/find-precedents.ts",
+    "src/definition/gate-key.ts",
+    "src/store/drivers/jsonl/log-reader.ts",
+  ],
+  inspect: [
+    "src/cli/batch.ts",
+    ...["precedents", "test"].map((name) => `src/cli/commands/${name}.ts`),
+    "src/present/result-tables.ts",
+    "src/store/drivers/jsonl/index/tally.ts",
+  ],
+  "agent-33": ["src/index.ts"],
+};
+/** What a layer exports in addition to its modules. */
+const entries = {
+  core: 'export const run = () => require("./src/cli/entry.ts").run();',
+  "agent-33": 'export const library = () => require("./src/index.ts");',
+};
+/**
+ * Bundles that stand alone, because these commands start faster so: those that look something up in the log, and the
+ * program's own flags.
  */
 const bundles = {
-  hot: ["evaluate", "dry-run", "check", "gate", "precedents", "test"],
-  log: ["log"],
-  explain: ["explain", "lineage", "distribution"],
+  lookup: ["log", "explain", "lineage", "distribution"],
   front: ["--help", "-h", "--version", "-V"],
 };
-/** The bundle of all commands and of the library. Each part is initialised when it is needed. */
-const everything = `
-  export const run = () => require("./src/cli/entry.ts").run();
-  export const library = () => require("./src/index.ts");
-`;
+/** Flags of those commands that need more than their bundle contains, and the modules that it lacks. */
+const layeredFlags = { "--why-not": "../why-not.js" };
 const validator = "src/definition/validate-schema.generated.js";
 /** Files with the parts of a protocol's library that are used, by the name of their bundle. */
 const protocols = { mcp: "src/serve/mcp/sdk.ts", lsp: "src/lsp/protocol-library.ts" };
@@ -107,13 +132,16 @@ async function main() {
     fileOf(name),
     fileURLToPath(import.meta.resolve(name)),
   ]);
+  const plan = await planLayers(layers, [...Object.values(lazyParts), ...Object.values(protocols)]);
   const built = await Promise.all([
-    build({
-      ...commonjs,
-      stdin: { contents: everything, resolveDir: process.cwd() },
-      outfile: `${out}/agent-33.cjs`,
-      plugins: [lazyVendor],
-    }),
+    ...Object.keys(layers).map((layer) =>
+      build({
+        ...commonjs,
+        stdin: { contents: layerEntry(entries[layer]), resolveDir: process.cwd() },
+        outfile: `${out}/${layer}.cjs`,
+        plugins: [acrossLayers(plan, layer), lazyVendor],
+      }),
+    ),
     ...Object.keys(bundles).map((name) =>
       build({
         ...commonjs,
@@ -136,7 +164,7 @@ async function main() {
         ...commonjs,
         entryPoints: [file],
         outfile: `${out}/${name}.cjs`,
-        plugins: [lazyVendor],
+        plugins: [acrossLayers(plan, undefined), lazyVendor],
         define: { ...common.define, __BUNDLE_DIRECTORY__: "__dirname", "import.meta.url": "undefined" },
       }),
     ),
@@ -144,7 +172,14 @@ async function main() {
   escapeNonAscii();
   await writeLibrary();
   const __BUNDLE_HASH__ = JSON.stringify(bundleHash());
-  const define = { ...common.define, __BUNDLE_HASH__, __BUNDLES__: JSON.stringify(bundles) };
+  const __LAYERS__ = JSON.stringify(Object.keys(layers));
+  const define = {
+    ...common.define,
+    __BUNDLE_HASH__,
+    __BUNDLES__: JSON.stringify(bundles),
+    __LAYERED_FLAGS__: JSON.stringify(Object.keys(layeredFlags)),
+    __LAYERS__,
+  };
   await build({ ...commonjs, entryPoints: ["src/cli/start.ts"], outfile: `${out}/start.cjs`, define });
   writeFileSync(`${out}/THIRD-PARTY-LICENSES.txt`, licences(built.map(({ metafile }) => metafile)));
   const tsc = [
@@ -189,8 +224,10 @@ async function writeLibrary() {
 async function generateValidator() {
   const entryPoints = ["src/definition/schema.ts"];
   const options = { entryPoints, bundle: true, write: false, format: "esm", platform: "node" };
-  const [{ contents }] = (await build(options)).outputFiles;
-  const { schema } = await import(`data:text/javascript;base64,${Buffer.from(contents).toString("base64")}`);
+  const [file] = (await build(options)).outputFiles;
+  const { schema } = await import(
+    `data:text/javascript;base64,${Buffer.from(file.contents).toString("base64")}`
+  );
   const code = { source: true, esm: true, lines: true };
   const ajv = new Ajv({
     allErrors: true,
@@ -200,9 +237,25 @@ async function generateValidator() {
     messages: false,
     code,
   });
-  const stdin = { contents: standaloneCode(ajv, ajv.compile(schema)), resolveDir: process.cwd() };
+  const contents = withSharedErrorPath(standaloneCode(ajv, ajv.compile(withoutDescriptions(schema))));
+  const stdin = { contents, resolveDir: process.cwd() };
   await build({ stdin, bundle: true, format: "esm", outfile: `${out}/validator.js` });
   renameSync(`${out}/validator.js`, validator);
+}
+
+/** The schema without what only people read, which the validator would contain once for each use. */
+function withoutDescriptions(schema) {
+  const isText = (key, value) => key === "description" && typeof value === "string";
+  return JSON.parse(JSON.stringify(schema, (key, value) => (isText(key, value) ? undefined : value)));
+}
+
+/** Adds errors with one function: the generated code repeats the same statements more than a thousand times. */
+function withSharedErrorPath(code) {
+  const statement =
+    /const (err\d+) = (\{.*\});\nif\(vErrors === null\)\{\nvErrors = \[\1\];\n\}\nelse \{\nvErrors\.push\(\1\);\n\}\n/g;
+  const shared = code.replace(statement, "vErrors = withError(vErrors, $2);\n");
+  if (shared === code) throw new Error("ajv generates other code for errors now");
+  return `${shared}\nfunction withError(all, error) { return all === null ? [error] : (all.push(error), all); }\n`;
 }
 
 const lazyVendor = {
@@ -233,7 +286,10 @@ const without = (packages) => ({
   name: "without",
   setup({ onResolve, onLoad }) {
     const filter = new RegExp(`^(${packages.join("|")})(/|$)`);
-    onResolve({ filter }, ({ path }) => ({ path, namespace: "unused" }));
+    onResolve({ filter }, ({ path }) => ({
+      path: path.replace(/\.mjs$/, ""),
+      namespace: "unused",
+    }));
     onLoad({ filter: /.*/, namespace: "unused" }, () => ({ contents: "module.exports = {};" }));
   },
 });
@@ -245,10 +301,13 @@ const onlyCommands = (bundle) => ({
     const isFront = bundle === "front";
     const commands = isFront ? ["help", "completion", "init", "lsp"] : bundles[bundle];
     const kept = commands.map((command) => `./commands/${command}.js`);
+    const lacking = Object.values(layeredFlags);
     // The front only describes its commands, so it does not contain what they import when they run.
-    onResolve({ filter: isFront ? /^\.{1,2}\// : /^\.\/commands\// }, ({ path, kind }) =>
-      kind !== "dynamic-import" || kept.includes(path) ? undefined : { path, namespace: "left-out" },
-    );
+    onResolve({ filter: /^\.{1,2}\// }, ({ path, kind }) => {
+      if (kind !== "dynamic-import" || kept.includes(path)) return undefined;
+      const isLeftOut = isFront || path.startsWith("./commands/") || lacking.includes(path);
+      return isLeftOut ? { path, namespace: "left-out" } : undefined;
+    });
     onLoad({ filter: /.*/, namespace: "left-out" }, () => ({ contents: "module.exports = {};" }));
   },
 });

@@ -11,6 +11,7 @@ export default defineConfig({
       // `npm test` takes samples of them: fewer random runs, and commands without a process of their own.
       "test/properties/*.test.ts",
       "test/{conformance/replay,present/drawing,replay/mixed-log,serve/auth/hostile-tokens}.test.ts",
+      "test/tables/malformed.test.ts",
       "test/hostile/{damaged-explanations,expressions,folders,input,inputs,names,odd-files}.test.ts",
     ],
     globalSetup: "test/temporary-root.ts",

@@ -1,3 +1,5 @@
+import { availableParallelism, loadavg } from "node:os";
+
 const anchorWall = Date.now();
 const anchorTick = process.hrtime();
 
@@ -31,10 +33,13 @@ export interface TimeSource {
   now(): number;
   stopwatch(): number;
   sleep(milliseconds: number): Promise<void>;
+  /** How many processes compete for each core, averaged over a minute; 0 where the system does not tell. */
+  load(): number;
 }
 
 export const systemTime: TimeSource = {
   now: () => Date.now(),
   stopwatch,
   sleep: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)),
+  load: () => (loadavg()[0] ?? 0) / availableParallelism(),
 };

@@ -3,20 +3,13 @@ import type { DecisionRequest, World } from "./decide/decide.js";
 import { decide } from "./decide/decide.js";
 import type { LineageOptions, OnScope } from "./decide/request.js";
 import type { OnDecided } from "./decide/follow.js";
-import { follow } from "./decide/follow.js";
 import type { CheckRequest, CheckResult, UnknownTools } from "./decide/check.js";
-import { check } from "./decide/check.js";
 import type { ToolResult, ToolResultRequest } from "./decide/tool-result.js";
-import { recordToolResult } from "./decide/tool-result.js";
 import { maxPrecedentRefs } from "./decide/request.js";
 import type { Environment } from "./enrichment/auth.js";
-import type { DataEnrichmentClient } from "./enrichment/client.js";
-import { createClient } from "./enrichment/client.js";
 import type { EndpointFetcher } from "./enrichment/fetcher.js";
 import { DecisionError } from "./errors.js";
 import type { CustomVoters, Evaluator } from "./evaluate/scored/plug-ins.js";
-import { registerEvaluators } from "./evaluate/scored/plug-ins.js";
-import type { Endpoints } from "./model/endpoint.js";
 import type { Result } from "./model/result.js";
 import type { Shelf, Store } from "./model/store.js";
 import { microsecondsOf } from "./record/timestamp.js";
@@ -96,7 +89,7 @@ export interface Composed extends World {
 export async function compose(configuration: Configuration): Promise<Composed> {
   assertConfiguration(configuration);
   const { store, onWarning, approval, decisions, evaluators } = configuration;
-  const voters = evaluators && registerEvaluators(evaluators);
+  const voters = evaluators && (await import("./evaluate/scored/plug-ins.js")).registerEvaluators(evaluators);
   const records = store === undefined ? undefined : await composeRecords(store, onWarning);
   const definitions = await composeDefinitions(configuration);
   const world =
@@ -151,7 +144,7 @@ function assertLineageOptions(options: LineageOptions): void {
 }
 
 /** Whether it is a store of the caller rather than the place of one. */
-const isOpenStore = (store: Configuration["store"]): store is Store =>
+export const isOpenStore = (store: Configuration["store"]): store is Store =>
   typeof store === "object" && "log" in store && typeof store.shelf === "function";
 
 /** Composes a world from an opened store and opened definitions. */
@@ -175,13 +168,22 @@ export function composeWith<Recorded extends Records | undefined>(
   return {
     ...world,
     decide: (request) => decide(request, world),
-    follow: (request, onDecided) => follow(request, world, onDecided),
+    follow: async (request, onDecided) => {
+      const { follow } = await import("./decide/follow.js");
+      return follow(request, world, onDecided);
+    },
     findGate: async ({ org_id: org, domain, action, world_model_version: version }) => {
       const { findGate } = await import("./definition/gate-key.js");
       return findGate({ org, domain, action, version }, definitions);
     },
-    check: (request) => check(request, world),
-    recordToolResult: (request) => recordToolResult(request, world),
+    check: async (request) => {
+      const { check } = await import("./decide/check.js");
+      return check(request, world);
+    },
+    recordToolResult: async (request) => {
+      const { recordToolResult } = await import("./decide/tool-result.js");
+      return recordToolResult(request, world);
+    },
     close: async () => records?.store.close(),
   };
 }
@@ -252,7 +254,7 @@ export const openSystemStore = (store: StoreConfiguration): Promise<Store> =>
   openStore(store, { clock: systemClock, newId });
 
 /** Creates the fetcher. It is loaded lazily, because most decisions fetch nothing. */
-async function composeFetcher(
+export async function composeFetcher(
   store: Store | undefined,
   { env = process.env, onRequest, onWarning }: FetchingConfiguration,
 ): Promise<EndpointFetcher> {
@@ -262,23 +264,7 @@ async function composeFetcher(
   return createNetworkFetcher({ shelves, env, onRequest, onWarning });
 }
 
-export interface DataEnrichmentOptions extends Pick<FetchingConfiguration, "env" | "onWarning"> {
-  /** Endpoints as in a definition file. */
-  readonly endpoints: Endpoints;
-  /** Where answers and circuit states are kept; absent: in memory. */
-  readonly store?: StoreConfiguration | Store;
-}
-
-/** Creates a client that fetches from endpoints in your own program, as `enrich` does. */
-export function dataEnrichmentClient(options: DataEnrichmentOptions): DataEnrichmentClient {
-  const { store = "memory" } = options;
-  const fetcher = once(async () =>
-    composeFetcher(isOpenStore(store) ? store : await openSystemStore(store), options),
-  );
-  return createClient(options.endpoints, fetcher);
-}
-
-function once<T>(make: () => Promise<T>): () => Promise<T> {
+export function once<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined;
   return () => (made ??= make());
 }

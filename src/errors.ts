@@ -27,6 +27,7 @@ export type ErrorCode =
   | "invalid_audit_adapter"
   | "replay_mismatch"
   | "nothing_to_check"
+  | "not_replayable"
   | "not_approved"
   | "forbidden"
   | "fetch_refused"
@@ -90,6 +91,7 @@ const fileErrorHints: Readonly<Record<string, (it: string) => string>> = {
   ENFILE: () => "close other programs: the system has too many open files",
   EIO: (it) => `the disk of ${it} has failed; check the log of the system`,
   EBUSY: (it) => `${it} is in use; try again`,
+  ENXIO: (it) => `${it} is a pipe, a socket or a device; replace it by a file`,
 };
 
 /** Returns how to fix an error of the file system; undefined for other errors. */

@@ -2,14 +2,10 @@
 import type { ReplayOptions, ReplayedDecision } from "./replay/replay-payload.js";
 import { replayPayload } from "./replay/replay-payload.js";
 
-export type {
-  ApprovalConfiguration,
-  Composed,
-  Configuration,
-  DataEnrichmentOptions,
-  GateKey,
-} from "./compose.js";
-export { compose, dataEnrichmentClient, openSystemStore as openStore } from "./compose.js";
+export type { ApprovalConfiguration, Composed, Configuration, GateKey } from "./compose.js";
+export { compose, openSystemStore as openStore } from "./compose.js";
+export type { DataEnrichmentOptions } from "./enrichment-client.js";
+export { dataEnrichmentClient } from "./enrichment-client.js";
 export type { CheckRequest, CheckResult } from "./decide/check.js";
 export type { DecisionRequest } from "./decide/decide.js";
 export type { LineageOptions } from "./decide/request.js";

@@ -20,7 +20,7 @@ const order = [
   ["decide"],
   ["testing"],
   ["enrichment", "store", "present"],
-  ["compose.ts"],
+  ["compose.ts", "compose.ts", "enrichment-client.ts"],
   ["serve"],
   ["lsp"],
   ["cli", "index.ts"],
@@ -98,6 +98,22 @@ describe("the house", () => {
       ({ to, typeOnly }) => !typeOnly && (to === library || to.startsWith(`${library}/`)),
     );
     expect([...new Set(users.map(({ from }) => from))].sort()).toEqual([...doors].sort());
+  });
+
+  it("opens the files of a store as regular files: a pipe in their place would never open", () => {
+    const calls = files
+      .filter((file) => file.startsWith("store/drivers/jsonl/"))
+      .flatMap((file) =>
+        [
+          ...readFileSync(join(source, file), "utf8").matchAll(/^.*\b(?:open|readFile|writeFile)Sync\(.*$/gm),
+        ].map(([line]) => `${file}: ${line.trim()}`),
+      );
+    expect(calls).toEqual([
+      'store/drivers/jsonl/files.ts: const fd = files.openSync(path, "r");',
+      'store/drivers/jsonl/lock.ts: writeFileSync(`${temporary}/0.free`, "", { mode: 0o600 });',
+      'store/drivers/jsonl/lock.ts: const stat = readIfPossible(() => readFileSync(`/proc/${pid}/stat`, "latin1"));',
+      'store/drivers/jsonl/lock.ts: const boot = readIfPossible(() => readFileSync("/proc/sys/kernel/random/boot_id", "latin1")) ?? "";',
+    ]);
   });
 
   it("keeps commander within the command line", () => {

@@ -21,6 +21,7 @@ describe("an error of the file system", () => {
     ["ENFILE", "open", "file_unreadable", "too many open files"],
     ["EIO", "read", "file_unreadable", "the disk of `/srv/x` has failed"],
     ["EBUSY", "unlink", "file_unwritable", "`/srv/x` is in use"],
+    ["ENXIO", "open", "file_unreadable", "a pipe, a socket or a device"],
   ])("says what to do about %s of %s", (code, syscall, expectedCode, hint) => {
     const error = toFileError(systemError(code, syscall, "/srv/x"));
     expect(error).toMatchObject({ code: expectedCode, hint: expect.stringContaining(hint) as string });

@@ -1,9 +1,16 @@
 import type { Box } from "./box.js";
 import { domainsOf, findUncovered } from "./cover.js";
-import { regionOf, WorkLimit } from "./formula.js";
+import { regionOf } from "./formula.js";
 import type { GateModel, GateModelRule } from "./model-decision.js";
 import type { Analysing, RuleRegion } from "./rule-regions.js";
-import { limited, possibleBoxes, regionsOfRules, reportGaps, reportUnreachable } from "./rule-regions.js";
+import {
+  areAlike,
+  limited,
+  possibleBoxes,
+  regionsOfRules,
+  reportGaps,
+  reportUnreachable,
+} from "./rule-regions.js";
 import { schemaBounds } from "./schema-bounds.js";
 import type { Trial } from "./trial.js";
 import { statusRank } from "../evaluate/gate/aggregation.js";
@@ -17,7 +24,7 @@ import type { GateMetadata } from "../model/result.js";
  */
 export function analyzeGate(model: GateModel, analysing: Analysing): void {
   const { definition, rules, values } = model;
-  const { found, steps } = analysing;
+  const { found, newLimit } = analysing;
   const { space } = found;
   const regions = regionsOfRules(rules, analysing);
   const unreachable = reportUnreachable(regions, analysing);
@@ -26,9 +33,16 @@ export function analyzeGate(model: GateModel, analysing: Analysing): void {
     found.skip("no rule", "gaps are not claimed, because not all conditions are analysed");
     return;
   }
-  const erroredValues = values.flatMap((formula) =>
-    regionOf(formula, "errored", space, new WorkLimit(steps)).filter((box) => isExact(box, analysing)),
+  const limit = newLimit();
+  const erroredValues = limit.within(() =>
+    values.flatMap((formula) =>
+      regionOf(formula, "errored", space, limit).filter((box) => isExact(box, analysing)),
+    ),
   );
+  if (erroredValues === undefined) {
+    found.skip("no rule", "gaps are not claimed, because analysing the computed values takes too many steps");
+    return;
+  }
   reportGaps(
     {
       matched: regions.flatMap(({ matched }) => matched),
@@ -66,7 +80,8 @@ function reportMasked(
   const { space } = found;
   const rules = regions.map(({ rule }) => rule.rule);
   limited(analysing, "masked rules", (limit) => {
-    for (const { rule: masked, matched } of regions) {
+    for (const region of regions) {
+      const { rule: masked, matched } = region;
       if (unreachable.has(masked.label)) continue;
       const ranking = regions.filter(({ rule }) => alwaysOutranks(rule.rule, masked.rule, rules));
       const covers = (covering: readonly RuleRegion[]): boolean => {
@@ -83,9 +98,8 @@ function reportMasked(
       const [box] = possibleBoxes(matched, [], { space, limit });
       if (box === undefined) continue;
       const { label, path } = masked;
-      const isSame =
-        by.length === 1 && JSON.stringify(by[0]?.rule.formula) === JSON.stringify(masked.formula);
-      const names = by.map(({ rule }) => rule.label).join(", ");
+      const isSame = areAlike([...by, region]);
+      const names = by.map(({ rule }) => rule.label);
       const part = findUncovered(domainsOf(box, space), space.impossible, limit) ?? domainsOf(box, space);
       found.addMasked({ rule: label, by: names, path, isSame }, part, (input, trial) => {
         const metadata = metadataOf(input, trial);
@@ -97,7 +111,7 @@ function reportMasked(
 }
 
 /** Whether a rule never decides where the other one matches, whatever else matches there. */
-function alwaysOutranks(rule: GateRule, lower: GateRule, rules: readonly GateRule[]): boolean {
+export function alwaysOutranks(rule: GateRule, lower: GateRule, rules: readonly GateRule[]): boolean {
   if (rule.id === lower.id || !(ranksAbove(rule, lower) || suppresses(rule, lower))) return false;
   const suppressors = rules.filter((each) => each.id !== rule.id && suppresses(each, rule));
   // Suppression has no cycles, so this ends.
@@ -108,7 +122,7 @@ const suppresses = (rule: GateRule, other: GateRule): boolean =>
   other.tier !== "T1" && rule.suppresses?.includes(other.id) === true;
 
 /** As rules are aggregated: T1 before the others, where the strictest status decides, else the highest severity. */
-function ranksAbove(rule: GateRule, lower: GateRule): boolean {
+export function ranksAbove(rule: GateRule, lower: GateRule): boolean {
   if ((rule.tier === "T1") !== (lower.tier === "T1")) return rule.tier === "T1";
   const bySeverity = rule.severity - lower.severity;
   const byStatus = statusRank[rule.status] - statusRank[lower.status];

@@ -3,82 +3,93 @@ import type { Box } from "./box.js";
 import { everything } from "./box.js";
 import type { WorkLimit } from "./formula.js";
 import { product, regionOf } from "./formula.js";
-import type { PolicyModel, PolicyModelRule } from "./model-decision.js";
+import type { ModelCondition, PolicyModel, PolicyModelRule } from "./model-decision.js";
 import type { Analysing } from "./rule-regions.js";
-import { limited, possibleBoxes } from "./rule-regions.js";
+import { limited, limitedParts, possibleBoxes } from "./rule-regions.js";
+import type { Path } from "../definition/yaml-source.js";
 
 /**
  * Analyses a `policy` decision: overrides whose condition is never true, policies that always deny because their
- * conditions cannot all hold, and policies that contradict each other, so that no call passes both.
+ * conditions cannot all hold, and policies that contradict each other, so that no call passes both. The condition `false`
+ * is deliberate: it denies every call, or switches an override off. `foreign` are the policies that overrides of other
+ * decisions name.
  */
-export function analyzePolicies(model: PolicyModel, analysing: Analysing): void {
+export function analyzePolicies(model: PolicyModel, analysing: Analysing, foreign: readonly string[]): void {
   const { policies, overrides } = model;
   const { found } = analysing;
-  for (const { label, conditions } of policies)
-    for (const reason of conditions.flatMap(({ reasons }) => reasons)) found.skip(label, reason);
-  for (const { label, reasons } of overrides) for (const reason of reasons) found.skip(label, reason);
-  limited(analysing, "policies", (limit) => {
-    for (const override of overrides) {
+  const overridden = new Set([...foreign, ...overrides.flatMap(({ policy }) => policy.overrides)]);
+  const limitEach = limitedParts(analysing);
+  for (const override of overrides) {
+    for (const reason of override.reasons) found.skip(override.label, reason);
+    limitEach(override.label, (limit) => {
       const region = regionOf(override.formula, "true", found.space, limit);
-      if (isPossible(region, analysing, limit)) continue;
+      if (isDeliberate(override) || isPossible(region, analysing, limit)) return;
       const reason = contradictionText(override, found.space, limit);
-      found.addUnreachable({ rule: override.label, reason, path: override.path });
-    }
-    const passing = policies.map((each) =>
-      reportPolicy(each, isOverridden(each.label, model), analysing, limit),
-    );
-    reportContradictions(model, passing, analysing, limit);
+      found.addUnreachable({ rule: override.label, reason, path: override.path, isNeverTrue: true });
+    });
+  }
+  const passing = policies.map((policy) => {
+    for (const reason of policy.conditions.flatMap(({ reasons }) => reasons))
+      found.skip(policy.label, reason);
+    return limitEach(policy.label, (limit) => {
+      const { calls, denial } = passingCalls(policy, analysing, limit);
+      if (denial !== undefined && !overridden.has(policy.label))
+        found.addUnreachable({ rule: policy.label, ...denial, isNeverTrue: false });
+      return calls;
+    });
   });
+  limited(analysing, "policies", (limit) =>
+    reportContradictions({ policies, passing, overridden }, analysing, limit),
+  );
 }
+
+const isDeliberate = ({ text }: ModelCondition): boolean => text.trim() === "false";
 
 const isPossible = (boxes: readonly Box[], { found: { space } }: Analysing, limit: WorkLimit): boolean =>
   possibleBoxes(boxes, [], { space, limit }).length > 0;
 
-const isOverridden = (name: string, { overrides }: PolicyModel): boolean =>
-  overrides.some(({ policy }) => policy.overrides.includes(name));
+/** The calls that pass a policy; undefined if there are none or if it passes all, and why it denies all. */
+interface Passing {
+  readonly calls?: readonly Box[];
+  readonly denial?: { readonly reason: string; readonly path: Path };
+}
 
-/**
- * Returns the calls that pass a policy; undefined if there are none, which is reported unless overrides decide which
- * calls pass.
- */
-function reportPolicy(
-  { label, conditions }: PolicyModelRule,
-  hasOverride: boolean,
-  analysing: Analysing,
-  limit: WorkLimit,
-): readonly Box[] | undefined {
-  const { found } = analysing;
+function passingCalls({ conditions }: PolicyModelRule, analysing: Analysing, limit: WorkLimit): Passing {
+  const { space } = analysing.found;
   let passing: readonly Box[] = [everything];
   for (const condition of conditions) {
-    const region = regionOf(condition.formula, "true", found.space, limit);
+    const { path, text } = condition;
+    const region = regionOf(condition.formula, "true", space, limit);
+    if (isDeliberate(condition)) return {};
     if (!isPossible(region, analysing, limit)) {
-      if (hasOverride) return undefined;
-      const reason = `it always denies: ${contradictionText(condition, found.space, limit)}`;
-      found.addUnreachable({ rule: label, reason, path: condition.path });
-      return undefined;
+      const reason = `it always denies: ${contradictionText(condition, space, limit)}`;
+      return { denial: { reason, path } };
     }
     const both = product(passing, region, limit);
     if (!isPossible(both, analysing, limit)) {
-      if (hasOverride) return undefined;
-      const reason = `it always denies: \`${condition.text}\` contradicts the conditions before it`;
-      found.addUnreachable({ rule: label, reason, path: condition.path });
-      return undefined;
+      const reason = `it always denies: \`${text}\` contradicts the conditions before it`;
+      return { denial: { reason, path } };
     }
     passing = both;
   }
-  return conditions.length === 0 ? undefined : passing;
+  return conditions.length === 0 ? {} : { calls: passing };
+}
+
+interface PassingPolicies {
+  readonly policies: readonly PolicyModelRule[];
+  /** The calls that pass each of them. */
+  readonly passing: readonly (readonly Box[] | undefined)[];
+  readonly overridden: ReadonlySet<string>;
 }
 
 /** Finds two policies that no call passes together. Policies that are not always in effect are left out. */
 function reportContradictions(
-  model: PolicyModel,
-  passing: readonly (readonly Box[] | undefined)[],
+  { policies, passing, overridden }: PassingPolicies,
   analysing: Analysing,
   limit: WorkLimit,
 ): void {
-  const { policies } = model;
   const isAlwaysInEffect = ({ policy: { effective_from, expires_at, name } }: PolicyModelRule): boolean =>
-    effective_from === undefined && expires_at === undefined && !isOverridden(name, model);
+    effective_from === undefined && expires_at === undefined && !overridden.has(name);
   for (const [index, policy] of policies.entries()) {
     if (!isAlwaysInEffect(policy)) continue;
     const before = policies.slice(0, index).findIndex((other, at) => {
@@ -89,6 +100,6 @@ function reportContradictions(
     const other = policies[before];
     if (other === undefined) continue;
     const reason = `no call passes both it and \`${other.label}\`: their conditions contradict each other`;
-    analysing.found.addUnreachable({ rule: policy.label, reason, path: policy.path });
+    analysing.found.addUnreachable({ rule: policy.label, reason, path: policy.path, isNeverTrue: false });
   }
 }

@@ -1,4 +1,6 @@
 import type { Box } from "./box.js";
+import { boxOf } from "./box.js";
+import { cellRange, cellsOf } from "./cell-set.js";
 import type { Domains } from "./cover.js";
 import { boxOfDomains, domainsOf, findUncovered } from "./cover.js";
 import { BoxIndex } from "./cover-index.js";
@@ -8,11 +10,20 @@ import { product } from "./formula.js";
 import { findMasked } from "./masked.js";
 import type { RoutingModel, RoutingRule } from "./model-decision.js";
 import { answerContent } from "./model-decision.js";
+import { regionText } from "./region-text.js";
 import type { Analysing, RuleRegion } from "./rule-regions.js";
-import { limited, possibleBoxes, regionsOfRules, reportGaps, reportUnreachable } from "./rule-regions.js";
+import {
+  areAlike,
+  limited,
+  possibleBoxes,
+  regionsOfRules,
+  reportGaps,
+  reportUnreachable,
+} from "./rule-regions.js";
 import type { Space } from "./space.js";
 import type { Trial } from "./trial.js";
 import { selectedLabel } from "./trial.js";
+import { isLiteralOutput } from "../definition/outputs.js";
 import { inputOf } from "../evaluate/evaluate.js";
 import { compileCondition, evaluateCondition } from "../expression/template.js";
 import type { JsonObject } from "../model/json.js";
@@ -45,7 +56,9 @@ export function analyzeRouting(model: RoutingModel, analysing: Analysing): void 
     if (errors.length === 0 || possibleBoxes(matched, errors, { space, limit }).length > 0) return undefined;
     return "wherever it matches, another condition cannot be evaluated, and `on_error: fail` ends the decision";
   });
-  if (policy === "first" || policy === "priority") reportMasked(routing, unreachable);
+  const masked =
+    policy === "first" || policy === "priority" ? reportMasked(routing, unreachable) : new Set<string>();
+  if (policy === "first") reportRepeatedValues(routing, new Set([...masked, ...unreachable]));
   if (policy === "unique" || policy === "any" || policy === "priority") reportOverlaps(routing);
   if (definition.input !== undefined && inputPresent === undefined)
     found.skip("default", "inputs for which `input` cannot be evaluated are not analysed");
@@ -53,15 +66,15 @@ export function analyzeRouting(model: RoutingModel, analysing: Analysing): void 
     found.skip("default", "gaps are not claimed, because not all conditions are analysed");
     return;
   }
-  const isDeclared = definition.default.unexpected === true;
+  const { unexpected } = definition.default;
   const deciding =
     policy === "weighted" ? regions.filter(({ rule }) => (rule.each.weight ?? 0) > 0) : regions;
   reportGaps(
     {
       matched: deciding.flatMap(({ matched }) => matched),
       errored: distinctBoxes(regions).map(({ box }) => box),
-      isSilentUnexpected: isDeclared || policy === "unique",
-      isErroredUnexpected: fails ? undefined : isDeclared,
+      isSilentUnexpected: unexpected ?? policy === "unique",
+      isErroredUnexpected: fails ? undefined : (unexpected ?? false),
       confirm: (input, trial) => selectedLabel(trial.run(input)) === "default",
     },
     routing,
@@ -95,9 +108,11 @@ function distinctBoxes(
   return [...distinct.values()];
 }
 
-function reportMasked(routing: Routing, unreachable: ReadonlySet<string>): void {
+/** Returns the labels of the masked rules. */
+function reportMasked(routing: Routing, unreachable: ReadonlySet<string>): ReadonlySet<string> {
   const { regions, found, errorsBefore } = routing;
   const { space } = found;
+  const labels = new Set<string>();
   limited(routing, "masked rules", (limit) => {
     const possible = regions.map(({ rule, matched }) =>
       unreachable.has(rule.label) ? [] : possibleBoxes(matched, [], { space, limit }),
@@ -107,13 +122,14 @@ function reportMasked(routing: Routing, unreachable: ReadonlySet<string>): void 
       limit,
       without: errorsBefore,
     })) {
-      const masked = regions[position]?.rule;
-      const masking = by.flatMap((each) => regions[each]?.rule ?? []);
-      if (masked === undefined) continue;
+      const region = regions[position];
+      if (region === undefined) continue;
+      const { rule: masked } = region;
       const { label, path } = masked;
-      const isSame =
-        masking.length === 1 && JSON.stringify(masking[0]?.formula) === JSON.stringify(masked.formula);
-      const names = masking.map((each) => each.label).join(", ");
+      labels.add(label);
+      const masking = by.flatMap((each) => regions[each] ?? []);
+      const names = masking.map(({ rule }) => rule.label);
+      const isSame = areAlike([...masking, region]);
       const domains = evaluablePart(part, possible[position] ?? [], errorsBefore(position), { space, limit });
       found.addMasked({ rule: label, by: names, path, isSame }, domains, (input, trial) => {
         const selected = selectedLabel(trial.run(input));
@@ -122,7 +138,34 @@ function reportMasked(routing: Routing, unreachable: ReadonlySet<string>): void 
       });
     }
   });
+  return labels;
 }
+
+/** Rules that only compare a path with values, one of which an earlier rule of this kind has, too. Other rules do not count. */
+function reportRepeatedValues({ regions, found }: Routing, without: ReadonlySet<string>): void {
+  const { space } = found;
+  const owners = new Map<string, string>();
+  for (const { rule, matched } of regions) {
+    const [box] = matched;
+    const [index = -1] = box?.dimensions ?? [];
+    const dimension = space.dimensions[index];
+    if (without.has(rule.label) || !isEquality(rule.formula)) continue;
+    if (box === undefined || dimension?.type !== "path") continue;
+    const cells = [...cellsOf(box.sets[0] ?? [])];
+    const shared = cells.find((cell) => owners.has(`${index} ${cell}`));
+    const earlier = owners.get(`${index} ${shared ?? ""}`);
+    if (shared !== undefined && earlier !== undefined) {
+      const region = regionText(boxOf(index, cellRange(shared, shared)), space);
+      found.addRepeated({ rule: rule.label, earlier, region, path: rule.path });
+    }
+    for (const cell of cells) owners.set(`${index} ${cell}`, owners.get(`${index} ${cell}`) ?? rule.label);
+  }
+}
+
+const isEquality = (formula: Formula): boolean =>
+  formula.type === "test" &&
+  (formula.test.kind.type === "in" ||
+    (formula.test.kind.type === "compare" && formula.test.kind.relation === "=="));
 
 /** Returns a part of a region in which the decision does not end with an error; the given part if that is one. */
 function evaluablePart(
@@ -149,7 +192,7 @@ function holds({ text }: RoutingRule, context: JsonObject, trial: Trial): boolea
 }
 
 /** More overlaps than this are not listed. */
-const maxOverlaps = 1000;
+const maxOverlaps = 200;
 
 /** Rules that both match: under `unique` always, under `any` if their answers differ, under `priority` if they tie. */
 function reportOverlaps(routing: Routing): void {
@@ -163,7 +206,7 @@ function reportOverlaps(routing: Routing): void {
       for (const other of [...others].sort((a, b) => a - b)) {
         if (!reportPair([other, position], routing, limit)) continue;
         if (--left > 0) continue;
-        found.skip("overlaps", `only ${maxOverlaps} are listed`);
+        found.skip("overlaps", "not all of them are listed");
         return;
       }
       for (const box of matched) index.add(position, box);
@@ -185,7 +228,10 @@ function reportPair(pair: readonly [number, number], routing: Routing, limit: Wo
     const part = findUncovered(domainsOf(shared, space), [...without, ...space.impossible], limit);
     if (part === undefined) continue;
     const box = without.length === 0 ? shared : boxOfDomains(part, space);
-    found.addOverlap({ rules, box, path: b.rule.path }, part, isTie ? bothMatch(rules) : violates(rules));
+    const isSame = areAlike([a, b]);
+    const isComputed = [a, b].some(({ rule }) => !isLiteralOutput(rule.each.output ?? null));
+    const holds = isTie ? bothMatch(rules) : violates(rules, model.policy === "any" && isComputed);
+    found.addOverlap({ rules, box, path: b.rule.path, isSame }, part, holds);
     return true;
   }
   return false;
@@ -218,10 +264,13 @@ const bothMatch =
     return rules.every((rule) => details?.[rule]?.result === true);
   };
 
+/** Computed outputs may be equal although they are written differently. */
 const violates =
-  (rules: Pair): Confirm =>
+  (rules: Pair, isComputed: boolean): Confirm =>
   (input, trial) => {
     const { error } = trial.run(input);
+    if (isComputed && error?.code !== "hit_policy_violated")
+      return "no input was found for which the outputs of both differ";
     const { matched = [] } = (error?.details ?? {}) as { readonly matched?: readonly { label: string }[] };
     return (
       error?.code === "hit_policy_violated" &&

@@ -1,7 +1,14 @@
 import { findMasked } from "./masked.js";
 import type { ScoredModel, ScoredModelRule } from "./model-decision.js";
 import type { Analysing, RuleRegion } from "./rule-regions.js";
-import { limited, possibleBoxes, regionsOfRules, reportGaps, reportUnreachable } from "./rule-regions.js";
+import {
+  areAlike,
+  limited,
+  possibleBoxes,
+  regionsOfRules,
+  reportGaps,
+  reportUnreachable,
+} from "./rule-regions.js";
 import type { Trial } from "./trial.js";
 import { inputOf } from "../evaluate/evaluate.js";
 import { compileRuleCondition } from "../evaluate/scored/evaluator.js";
@@ -53,13 +60,13 @@ function reportMasked(
       unreachable.has(rule.label) ? [] : possibleBoxes(matched, [], { space, limit }),
     );
     for (const { rule: position, by, part } of findMasked(possible, { space, limit, without: () => [] })) {
-      const masked = regions[position]?.rule;
-      const masking = by.flatMap((each) => regions[each]?.rule ?? []);
-      if (masked === undefined) continue;
+      const region = regions[position];
+      if (region === undefined) continue;
+      const { rule: masked } = region;
       const { label, path } = masked;
-      const isSame =
-        masking.length === 1 && JSON.stringify(masking[0]?.formula) === JSON.stringify(masked.formula);
-      const names = masking.map((each) => each.label).join(", ");
+      const masking = by.flatMap((each) => regions[each] ?? []);
+      const names = masking.map(({ rule }) => rule.label);
+      const isSame = areAlike([...masking, region]);
       found.addMasked({ rule: label, by: names, path, isSame }, part, (input, trial) => {
         const details = trial.run(input).evaluated?.evaluation_details as
           Readonly<Record<string, EvaluatorDetail>> | undefined;

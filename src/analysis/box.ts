@@ -19,6 +19,10 @@ export function setIn({ dimensions, sets }: Box, dimension: number): CellSet | u
 
 const noSet: CellSet = [];
 
+/** How much work an operation on a box is: its dimensions, and the ranges in its sets. */
+export const boxSize = ({ dimensions, sets }: Box): number =>
+  sets.reduce((sum, set) => sum + (set.length >> 2), dimensions.length);
+
 /** Calls `visit` for each dimension of either box; stops when it returns false. */
 function zip(
   a: Box,

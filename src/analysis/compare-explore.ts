@@ -47,7 +47,7 @@ export function exploreDifferences(
     regions.set(key, { true: region("true"), false: region("false"), errored: region("errored") });
   }
   const found = new Map<string, Box[]>();
-  const isEqual = compareTruths(before, after);
+  const isEqual = compareTruths(before, after, context.hasReasons);
   const leaf = (domains: Domains, truths: ReadonlyMap<string, Truth>): void => {
     const pair = isEqual(truths);
     if (pair === undefined) return;
@@ -146,13 +146,14 @@ function usesOf(model: DecisionModel, side: string): readonly Use[] {
 function compareTruths(
   before: DecisionModel,
   after: DecisionModel,
+  hasReasons: boolean,
 ): (truths: ReadonlyMap<string, Truth>) => string | undefined {
   const known = new Map<string, string | undefined>();
   return (truths) => {
     const truthOf = (formula: Formula): Truth => truths.get(formulaKey(formula)) ?? "false";
     const key = [...truths].sort(([a], [b]) => (a < b ? -1 : 1)).join(" ");
     if (known.has(key)) return known.get(key);
-    const [from, to] = [stubbedAnswer(before, truthOf), stubbedAnswer(after, truthOf)];
+    const [from, to] = [before, after].map((model) => stubbedAnswer(model, truthOf, hasReasons));
     const pair = from === to ? undefined : `${from} ${to}`;
     known.set(key, pair);
     return pair;

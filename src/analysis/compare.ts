@@ -1,7 +1,9 @@
 import { alignedPositions } from "./align.js";
 import type { Box } from "./box.js";
-import { addBox, boxesMeet, everything } from "./box.js";
+import { addBox, boxesMeet, boxSize, everything } from "./box.js";
 import { exploreDifferences } from "./compare-explore.js";
+import { BoxIndex } from "./cover-index.js";
+import type { Complement } from "./cover.js";
 import { complementOf, domainsOf } from "./cover.js";
 import type { SampledPath, Test } from "./dimension.js";
 import { partKey, withoutFields } from "./fields.js";
@@ -14,7 +16,8 @@ import { sampleContexts } from "./samples.js";
 import type { Space } from "./space.js";
 import { SpaceBuilder } from "./space.js";
 import { answerKey, answerTexts, Trial } from "./trial.js";
-import { isLiteralOutput, selectsSeveral } from "../definition/outputs.js";
+import { isRouting } from "../definition/decision-types.js";
+import { isLiteralOutput, outputsOf, selectsSeveral } from "../definition/outputs.js";
 import type { Answer, Definition } from "../model/definition.js";
 import type { Json, JsonObject } from "../model/json.js";
 
@@ -47,9 +50,17 @@ export type Comparison =
 export interface CompareOptions {
   /** Ends with this many differences; one is enough to tell definitions apart. Absent: 100. */
   readonly most?: number;
-  /** How many steps the comparison may take. Absent: 5,000,000. */
+  /** How many steps the comparison may take. Absent: 2,000,000. */
   readonly steps?: number;
+  /** Whether answers must have equal reasons, too: votes, deciding rules, and the results of policies. */
+  readonly hasReasons?: boolean;
+  /** Called every few milliseconds. */
+  readonly onWork?: () => void;
 }
+
+/** Whether the answers of definitions of these types can be compared. */
+export const areComparable = (a: Definition, b: Definition): boolean =>
+  a.type === b.type || (isRouting(a) && isRouting(b));
 
 /**
  * Compares the answers of two definitions to every context: what evaluation selects, before guardrails. Pure. Each
@@ -58,21 +69,20 @@ export interface CompareOptions {
 export function compareDefinitions(
   before: Definition,
   after: Definition,
-  { most = 100, steps = 5_000_000 }: CompareOptions = {},
+  { most = 100, steps = 2_000_000, hasReasons = false, onWork }: CompareOptions = {},
 ): Comparison {
   const collector = new Differences(before, after, most);
-  const limit = new WorkLimit(steps);
+  const limit = new WorkLimit(steps, { onWork });
   const isDone = limit.within(() => {
     if (decidingFields(before) === decidingFields(after)) return true;
     for (const { part, reason } of incomparableParts(before, after)) collector.skip(part, reason);
-    compareModels(before, after, { collector, limit, hasContextKey: false });
+    compareModels(before, after, { collector, limit, hasReasons, hasContextKey: false });
     // A key `context` shadows the whole context. Such contexts only matter if no others tell the definitions apart.
     if (!collector.hasDifferences && [before, after].some(mayReadContextKey))
-      compareModels(before, after, { collector, limit, hasContextKey: true });
+      compareModels(before, after, { collector, limit, hasReasons, hasContextKey: true });
     return true;
   });
-  if (isDone === undefined)
-    collector.skip("the definitions", `comparing all regions takes more than ${steps} steps`);
+  if (isDone === undefined) collector.skip("the definitions", "comparing all regions takes too many steps");
   if (collector.isFull && most > 1)
     collector.skip("the definitions", `there are more than ${most} differences`);
   return collector.result();
@@ -144,6 +154,7 @@ export class Differences {
 interface Comparing {
   readonly collector: Differences;
   readonly limit: WorkLimit;
+  readonly hasReasons: boolean;
   readonly hasContextKey: boolean;
 }
 
@@ -153,19 +164,21 @@ export interface CompareContext {
   readonly limit: WorkLimit;
   readonly collector: Differences;
   readonly variables: readonly SampledPath[];
+  readonly hasReasons: boolean;
 }
 
 function compareModels(
   before: Definition,
   after: Definition,
-  { collector, limit, hasContextKey }: Comparing,
+  { collector, limit, hasReasons, hasContextKey }: Comparing,
 ): void {
   const builder = new SpaceBuilder();
   const a = modelDecision(before, builder, hasContextKey);
   const b = modelDecision(after, builder, hasContextKey);
   const isPresent: Test = { kind: { type: "present" } };
   const space = builder.build(hasContextKey ? { segments: ["context"], test: isPresent } : undefined);
-  const context = { space, limit, collector, variables: [...a.variables, ...b.variables] };
+  const variables = [...a.variables, ...b.variables];
+  const context = { space, limit, collector, variables, hasReasons };
   if (a.type === "routing" && b.type === "routing" && isOrdered(a) && isOrdered(b))
     compareOrdered(a, b, context);
   else if (a.type === b.type) exploreDifferences(a, b, context);
@@ -212,19 +225,31 @@ function compareOrdered(before: RoutingModel, after: RoutingModel, context: Comp
   const comparePair = (i: number, j: number): void => {
     const [one, other] = [a.entries[i], b.entries[j]];
     if (one === undefined || other === undefined || one.answer === other.answer) return;
-    // Where no rule that differs matches, the rules that both have decide alike.
-    if (isCommon(one, common.a) && isCommon(other, common.b)) return;
     const shared = product(one.boxes, other.boxes, limit);
     if (shared.length === 0) return;
     const earlier = [...a.entries.slice(0, i), ...b.entries.slice(0, j)].flatMap(({ boxes }) => boxes);
     const key = `${one.answer} ${other.answer}`;
     const region = regions.get(key) ?? [];
     regions.set(key, region);
-    for (const box of shared) for (const part of withoutEarlier(box, earlier, context)) addBox(region, part);
+    for (const box of shared) {
+      const { boxes, isComplete } = withoutEarlier(box, earlier, context);
+      for (const part of boxes) addBox(region, part);
+      if (!isComplete) limit.spend(Infinity);
+    }
   };
+  // Where no rule that differs matches, the rules that both have decide alike.
+  const allOfB = [...b.entries.keys()];
+  const differingOfB = allOfB.filter((j) => {
+    const entry = b.entries[j];
+    return entry === undefined || !isCommon(entry, common.b);
+  });
   limit.finish(
     () => {
-      for (const i of a.entries.keys()) for (const j of b.entries.keys()) comparePair(i, j);
+      for (const [i, entry] of a.entries.entries()) {
+        const others = isCommon(entry, common.a) ? differingOfB : allOfB;
+        limit.spend(others.length);
+        for (const j of others) comparePair(i, j);
+      }
     },
     () => {
       for (const region of regions.values()) collector.addAll(region, space, variables);
@@ -235,16 +260,37 @@ function compareOrdered(before: RoutingModel, after: RoutingModel, context: Comp
 const maxParts = 1000;
 
 /** Returns the parts of a box that no earlier entry decides. */
-function withoutEarlier(box: Box, earlier: readonly Box[], { space, limit }: CompareContext): readonly Box[] {
-  limit.spend(earlier.length);
+function withoutEarlier(box: Box, earlier: readonly Box[], { space, limit }: CompareContext): Complement {
+  limit.spend(earlier.length * (1 + (boxSize(box) >> 2)));
   const meeting = earlier.filter((each) => boxesMeet(each, box));
-  const { boxes, isComplete } = complementOf(domainsOf(box, space), meeting, {
-    space,
-    limit,
-    most: maxParts,
+  return complementOf(domainsOf(box, space), meeting, { space, limit, most: maxParts });
+}
+
+interface OrderedRule {
+  readonly position: number;
+  readonly key: string;
+  readonly content: string;
+  /** Whether the output is known without an input. */
+  readonly isLiteral: boolean;
+  readonly matches: Entry;
+  readonly fails: readonly Entry[];
+}
+
+/** Returns the pairs of rules that may both match, in their order. */
+function meetingPairs(
+  rules: readonly OrderedRule[],
+  { space, limit }: Pick<CompareContext, "space" | "limit">,
+): readonly (readonly [OrderedRule, OrderedRule])[] {
+  const index = new BoxIndex(space, limit, rules.length);
+  for (const { position, matches } of rules) for (const box of matches.boxes) index.add(position, box);
+  return rules.flatMap((one) => {
+    const others = new Set(one.matches.boxes.flatMap((box) => index.meeting(box).map(({ owner }) => owner)));
+    const later = [...others].filter((other) => other > one.position).sort((a, b) => a - b);
+    return later.flatMap((position) => {
+      const other = rules[position];
+      return other === undefined ? [] : [[one, other] as const];
+    });
   });
-  if (!isComplete) limit.spend(Infinity);
-  return boxes;
 }
 
 /** The settings that decide how conditions and matches become an answer. */
@@ -263,7 +309,7 @@ function orderedAnswers(model: RoutingModel, { space, limit }: CompareContext): 
     policy === "priority"
       ? model.rules.toSorted((a, b) => (a.each.priority ?? 0) - (b.each.priority ?? 0))
       : model.rules;
-  const rules = inOrder.map(({ label, each, formula }, position) => ({
+  const rules = inOrder.map(({ label, each, formula }, position): OrderedRule => ({
     position,
     key: partKey([formula, ruleAnswer(label, each)]),
     content: answerContent(each),
@@ -276,16 +322,18 @@ function orderedAnswers(model: RoutingModel, { space, limit }: CompareContext): 
     inputPresent === undefined
       ? []
       : [{ answer: fails ? "error" : fallback, boxes: region(inputPresent, "errored"), rules: [] }];
-  const violations = rules.flatMap((one, index) =>
-    rules.slice(index + 1).flatMap((other): readonly Entry[] => {
-      if (policy !== "unique" && (policy !== "any" || one.content === other.content)) return [];
-      const boxes = product(one.matches.boxes, other.matches.boxes, limit);
-      // Whether computed outputs agree depends on their values.
-      const isCertain = policy === "unique" || (one.isLiteral && other.isLiteral);
-      const answer = isCertain ? "violation" : `violation ${one.content} ${other.content}`;
-      return boxes.length === 0 ? [] : [{ answer, boxes, rules: [one.position, other.position] }];
-    }),
-  );
+  const violation = (one: OrderedRule, other: OrderedRule): readonly Entry[] => {
+    if (policy !== "unique" && one.content === other.content) return [];
+    const boxes = product(one.matches.boxes, other.matches.boxes, limit);
+    // Whether computed outputs agree depends on their values.
+    const isCertain = policy === "unique" || (one.isLiteral && other.isLiteral);
+    const answer = isCertain ? "violation" : `violation ${one.content} ${other.content}`;
+    return boxes.length === 0 ? [] : [{ answer, boxes, rules: [one.position, other.position] }];
+  };
+  const violations =
+    policy === "unique" || policy === "any"
+      ? meetingPairs(rules, { space, limit }).flatMap(([one, other]) => violation(one, other))
+      : [];
   const evaluatesAll = definition.type === "rule_table";
   const decided = evaluatesAll
     ? [...rules.flatMap((rule) => rule.fails), ...rules.map(({ matches }) => matches)]
@@ -304,7 +352,15 @@ const remarks: readonly string[] = [
   ...["name", "version", "description", "logging", "cache", "entities", "artifacts"],
 ];
 
-const decidingFields = (definition: Definition): string => partKey(withoutFields(definition, remarks));
+/** Returns a text that is equal for definitions whose answers cannot differ. */
+export const decidingFields = (definition: Definition): string =>
+  partKey([withoutFields(definition, remarks), decidingMasks(definition)]);
+
+/** Outputs that read masked values show a marker instead. */
+const decidingMasks = (definition: Definition): readonly string[] =>
+  outputsOf(definition).every(({ output }) => isLiteralOutput(output))
+    ? []
+    : (definition.logging?.mask ?? []);
 
 const callFields = ["requires", "read_before_write", "max_calls", "max_sum", "max_applications"];
 const timeFields = ["effective_from", "expires_at"];
@@ -326,7 +382,10 @@ function incomparableParts(before: Definition, after: Definition): readonly NotC
     ...timeFields.map((field) => [field, ofTime] as const),
     ["custom", "the votes of custom evaluators are not known"] as const,
   ];
+  const masksDiffer = partKey(decidingMasks(before)) !== partKey(decidingMasks(after));
+  const ofMasks = ["logging.mask", "outputs that read masked values are not compared"] as const;
   return [
+    ...(masksDiffer ? [ofMasks] : []),
     ...fields.filter(([field]) => differsIn(field, before, after)),
     ...nested.filter(([field]) => nestedValues(before, field) !== nestedValues(after, field)),
   ].map(([field, reason]) => ({ part: `\`${field}\``, reason }));

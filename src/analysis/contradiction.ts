@@ -20,6 +20,7 @@ export function contradictionText(
   space: Space,
   limit: WorkLimit,
 ): string {
+  if (tree?.kind === "literal") return `the condition is \`${nodeText(tree)}\``;
   const isPossible = (boxes: readonly Box[]): boolean =>
     boxes.some((box) => findUncovered(domainsOf(box, space), space.impossible, limit) !== undefined);
   const parts = tree === undefined ? [] : partsOf(tree, formula);

@@ -1,5 +1,5 @@
 import type { Box } from "./box.js";
-import { setIn } from "./box.js";
+import { boxSize, setIn } from "./box.js";
 import type { CellSet } from "./cell-set.js";
 import {
   allCells,
@@ -66,11 +66,12 @@ interface State {
 }
 
 function visit(state: State, search: Search): boolean {
+  const { added, limit } = search;
+  limit.spend(1 + (state.domains.length >> 4));
   if (isVoid(state.domains)) return true;
-  const { added } = search;
   const boxes = state.seen < added.length ? [...state.boxes, ...added.slice(state.seen)] : state.boxes;
   const seen = added.length;
-  const reduced = reduce(state.domains, boxes, search.limit);
+  const reduced = reduce(state.domains, boxes, limit);
   if (reduced === undefined) return true;
   const split = chooseSplit(reduced);
   if (split === undefined) return search.visit(reduced.domains);
@@ -107,7 +108,7 @@ function reduce(start: Domains, all: readonly Box[], limit: WorkLimit): Reduced 
   let domains = start;
   let boxes = all;
   for (;;) {
-    limit.spend(boxes.length + 1);
+    limit.spend(boxes.reduce((sum, box) => sum + (boxSize(box) >> 2), boxes.length + 1));
     const clauses: Clause[] = [];
     const forced = new Map<number, CellSet[]>();
     for (const box of boxes) {
@@ -184,9 +185,9 @@ export function findUncovered(
   return found;
 }
 
-interface Complement {
+export interface Complement {
   readonly boxes: readonly Box[];
-  /** False if there are more than `most` of them. */
+  /** False if there are more than `most` of them, or if the limit was reached. */
   readonly isComplete: boolean;
 }
 
@@ -200,16 +201,18 @@ export function complementOf(
   { space, limit, most }: { readonly space: Space; readonly limit: WorkLimit; readonly most: number },
 ): Complement {
   const found: Box[] = [];
-  const isComplete = visitUncovered(domains, [...boxes, ...space.impossible], {
-    limit,
-    added: found,
-    visit: (part) => {
-      if (found.length === most) return false;
-      found.push(boxOfDomains(widen(part, domains, boxes, limit), space));
-      return true;
-    },
-  });
-  return { boxes: found, isComplete };
+  const isComplete = limit.within(() =>
+    visitUncovered(domains, [...boxes, ...space.impossible], {
+      limit,
+      added: found,
+      visit: (part) => {
+        if (found.length === most) return false;
+        found.push(boxOfDomains(widen(part, domains, boxes, limit), space));
+        return true;
+      },
+    }),
+  );
+  return { boxes: found, isComplete: isComplete === true };
 }
 
 /** Widens a part that no box covers, one dimension after the other, up to the domains or to a box. */

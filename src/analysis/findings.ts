@@ -26,16 +26,18 @@ export interface Overlap {
   readonly box: Box;
   /** The condition of the second rule. */
   readonly path: Path;
+  /** Whether both conditions are true for the same inputs. */
+  readonly isSame: boolean;
 }
 
 /** A rule that never decides, because others always decide before it. */
 export interface Masked {
   readonly rule: string;
-  /** The rules that do, separated by commas. */
-  readonly by: string;
+  /** The rules that do: one of them if that is enough. */
+  readonly by: readonly string[];
   readonly input: JsonObject;
   readonly path: Path;
-  /** Its condition, and that of the only rule that masks it, are written alike. */
+  /** Whether only one rule masks it, whose condition is true for the same inputs. */
   readonly isSame: boolean;
 }
 
@@ -43,6 +45,16 @@ export interface Masked {
 export interface Unreachable {
   readonly rule: string;
   readonly reason: string;
+  readonly path: Path;
+  /** Whether its condition is never true. */
+  readonly isNeverTrue: boolean;
+}
+
+/** A value that two rules list, of which only the first one decides. */
+export interface RepeatedValue {
+  readonly rule: string;
+  readonly earlier: string;
+  readonly region: string;
   readonly path: Path;
 }
 
@@ -60,31 +72,41 @@ export interface DecisionAnalysis {
   readonly masked: readonly Masked[];
   readonly unreachable: readonly Unreachable[];
   readonly not_analysed: readonly NotAnalysed[];
+  readonly repeated: readonly RepeatedValue[];
+  /** The number of conditions. */
+  readonly conditions: number;
   /** Claims that evaluation did not confirm; each is a bug in the analysis. */
   readonly unconfirmed: readonly string[];
 }
 
-/** At most this many conditions are evaluated to confirm findings. */
-const maxEvaluated = 2_000_000;
+interface FindingsOptions {
+  /** The number of conditions of the decision. */
+  readonly conditions: number;
+  /** How many inputs may be evaluated to confirm findings. */
+  readonly mostInputs: number;
+  /** Called before an input is evaluated. */
+  readonly onWork: (() => void) | undefined;
+}
 
 /** Collects what an analysis finds. Only what evaluation confirms is reported. */
 export class Findings {
   readonly space: Space;
   readonly #trial: Trial;
-  readonly #conditions: number;
+  readonly #options: FindingsOptions;
   readonly #gaps: Gap[] = [];
   readonly #overlaps: Overlap[] = [];
   readonly #masked: Masked[] = [];
   readonly #unreachable: Unreachable[] = [];
   readonly #notAnalysed = new Map<string, NotAnalysed>();
+  readonly #repeated: RepeatedValue[] = [];
   readonly #unconfirmed: string[] = [];
-  #evaluated = 0;
+  /** How many inputs were evaluated, by the kind of finding. */
+  readonly #evaluated = new Map<string, number>();
 
-  /** `conditions` is the number of conditions of the decision. */
-  constructor(trial: Trial, space: Space, conditions: number) {
+  constructor(trial: Trial, space: Space, options: FindingsOptions) {
     this.space = space;
     this.#trial = trial;
-    this.#conditions = conditions;
+    this.#options = options;
   }
 
   /** A gate expects more of a context than what its rules read. */
@@ -98,36 +120,49 @@ export class Findings {
     this.#notAnalysed.set(`${rule} ${reason}`, { rule, reason });
   }
 
+  addRepeated(repeated: RepeatedValue): void {
+    this.#repeated.push(repeated);
+  }
+
   addUnreachable(unreachable: Unreachable): void {
     this.#unreachable.push(unreachable);
   }
 
   addGap(gap: Omit<Gap, "region" | "input">, domains: Domains, holds: Confirm): void {
     const region = regionText(gap.box, this.space);
-    const input = this.#confirm(`gap ${region}`, domains, holds);
+    const input = this.#confirm(["gaps", region], domains, holds);
     if (input !== undefined) this.#gaps.push({ ...gap, region, input });
   }
 
   addOverlap(overlap: Omit<Overlap, "region" | "input">, domains: Domains, holds: Confirm): void {
     const region = regionText(overlap.box, this.space);
-    const input = this.#confirm(`overlap of ${overlap.rules.join(" and ")}: ${region}`, domains, holds);
+    const claim = ["overlaps", `${overlap.rules.join(" and ")}: ${region}`] as const;
+    const input = this.#confirm(claim, domains, holds);
     if (input !== undefined) this.#overlaps.push({ ...overlap, region, input });
   }
 
   addMasked(masked: Omit<Masked, "input">, domains: Domains, holds: Confirm): void {
-    const input = this.#confirm(`${masked.rule} masked by ${masked.by}`, domains, holds);
+    const claim = ["masked rules", `${masked.rule} by ${masked.by.join(", ")}`] as const;
+    const input = this.#confirm(claim, domains, holds);
     if (input !== undefined) this.#masked.push({ ...masked, input });
   }
 
   /** Returns an input in the domains for which evaluation confirms a claim. */
-  #confirm(claim: string, domains: Domains, holds: Confirm): JsonObject | undefined {
+  #confirm(
+    [kind, claim]: readonly [kind: string, claim: string],
+    domains: Domains,
+    holds: Confirm,
+  ): JsonObject | undefined {
+    const { mostInputs, onWork } = this.#options;
     for (const sample of sampleContexts(domains, this.space)) {
       const input = this.#complete(sample);
-      this.#evaluated += this.#conditions;
-      if (this.#evaluated > maxEvaluated) {
-        this.skip("other findings", `confirming them takes more than ${maxEvaluated} conditions`);
+      const evaluated = this.#evaluated.get(kind) ?? 0;
+      if (evaluated >= mostInputs) {
+        this.skip(kind, "not all of them are listed");
         return undefined;
       }
+      this.#evaluated.set(kind, evaluated + 1);
+      onWork?.();
       const confirmed = holds(input, this.#trial);
       if (confirmed === true) return input;
       if (typeof confirmed === "string") {
@@ -139,7 +174,7 @@ export class Findings {
     const isExact = boxOfDomains(domains, this.space).dimensions.every(
       (index) => this.space.dimensions[index]?.type === "path",
     );
-    if (isExact) this.#unconfirmed.push(claim);
+    if (isExact) this.#unconfirmed.push(`${kind}: ${claim}`);
     return undefined;
   }
 
@@ -151,6 +186,8 @@ export class Findings {
       masked: this.#masked,
       unreachable: this.#unreachable,
       not_analysed: [...this.#notAnalysed.values()],
+      repeated: this.#repeated,
+      conditions: this.#options.conditions,
       unconfirmed: this.#unconfirmed,
     };
   }

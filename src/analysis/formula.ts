@@ -1,5 +1,5 @@
 import type { Box } from "./box.js";
-import { addBox, boxOf, everything, intersectBoxes } from "./box.js";
+import { addBox, boxOf, boxSize, everything, intersectBoxes } from "./box.js";
 import { isEmptySet } from "./cell-set.js";
 import type { Truth } from "./dimension.js";
 import { opaqueSet } from "./dimension.js";
@@ -49,19 +49,38 @@ export function opaqueReasons(formula: Formula): readonly string[] {
 /** Thrown where an analysis needs more steps than its limit. */
 export class WorkLimitReached extends Error {}
 
+/** After this many steps, the work is reported. */
+const reportedSteps = 5_000;
+
 /** Counts steps, not time, so that an analysis gives the same answer on every machine. */
 export class WorkLimit {
-  readonly most: number;
+  readonly #whole: WorkLimit | undefined;
+  readonly #onWork: (() => void) | undefined;
   #left: number;
+  #unreported = 0;
 
-  constructor(most: number) {
-    this.most = most;
+  /** `whole` is the limit of several searches, of which this is one. `onWork` is called every few milliseconds. */
+  constructor(
+    most: number,
+    { whole, onWork }: { readonly whole?: WorkLimit; readonly onWork?: (() => void) | undefined } = {},
+  ) {
+    this.#whole = whole;
+    this.#onWork = onWork;
     this.#left = most;
   }
 
   spend(steps: number): void {
+    this.#whole?.spend(steps);
     this.#left -= steps;
     if (this.#left < 0) throw new WorkLimitReached();
+    this.#unreported += steps;
+    if (this.#unreported < reportedSteps) return;
+    this.#unreported = 0;
+    this.#onWork?.();
+  }
+
+  get left(): number {
+    return this.#left;
   }
 
   /** Runs `report` after `run`, even if the limit is reached on the way. */
@@ -88,44 +107,72 @@ export class WorkLimit {
 
 /** Returns the region in which a formula has a result, as a union of boxes. */
 export function regionOf(formula: Formula, truth: Truth, space: Space, limit: WorkLimit): readonly Box[] {
-  const region = (part: Formula, result: Truth): readonly Box[] => regionOf(part, result, space, limit);
-  switch (formula.type) {
-    case "constant":
-      return formula.truth === truth ? [everything] : [];
-    case "test": {
-      const dimension = space.dimensions[formula.dimension];
-      if (dimension?.type !== "path") return [];
-      const set = dimension.setOf(formula.test, truth);
-      return isEmptySet(set) ? [] : [boxOf(formula.dimension, set)];
-    }
-    case "opaque":
-      return [boxOf(formula.dimension, opaqueSet(truth))];
-    case "not":
-      return region(formula.part, truth === "errored" ? truth : truth === "true" ? "false" : "true");
-    case "and":
-    case "or": {
-      // The result with which the next part is evaluated; all parts must have it for the whole to have it.
-      const passing = formula.type === "and" ? "true" : "false";
-      let passed: readonly Box[] = [everything];
-      const ended: Box[] = [];
-      for (const part of formula.parts) {
-        if (truth !== passing)
-          for (const box of product(passed, region(part, truth), limit)) addBox(ended, box);
-        limit.spend(ended.length);
-        passed = product(passed, region(part, passing), limit);
-        if (passed.length === 0) break;
+  return new Regions(space, limit).of(formula, truth);
+}
+
+/** Computes the regions of a formula and its parts, each once: nested `and` and `or` need those of a part repeatedly. */
+class Regions {
+  readonly #space: Space;
+  readonly #limit: WorkLimit;
+  readonly #known = new Map<Formula, Map<Truth, readonly Box[]>>();
+
+  constructor(space: Space, limit: WorkLimit) {
+    this.#space = space;
+    this.#limit = limit;
+  }
+
+  of(formula: Formula, truth: Truth): readonly Box[] {
+    const known = this.#known.get(formula) ?? new Map<Truth, readonly Box[]>();
+    this.#known.set(formula, known);
+    const region = known.get(truth) ?? this.#compute(formula, truth);
+    known.set(truth, region);
+    return region;
+  }
+
+  #compute(formula: Formula, truth: Truth): readonly Box[] {
+    this.#limit.spend(1);
+    switch (formula.type) {
+      case "constant":
+        return formula.truth === truth ? [everything] : [];
+      case "test": {
+        const dimension = this.#space.dimensions[formula.dimension];
+        if (dimension?.type !== "path") return [];
+        const set = dimension.setOf(formula.test, truth);
+        return isEmptySet(set) ? [] : [boxOf(formula.dimension, set)];
       }
-      return truth === passing ? passed : ended;
+      case "opaque":
+        return [boxOf(formula.dimension, opaqueSet(truth))];
+      case "not":
+        return this.of(formula.part, truth === "errored" ? truth : truth === "true" ? "false" : "true");
+      case "and":
+      case "or":
+        return this.#inOrder(formula, truth);
+      case "choice": {
+        const { condition, then, otherwise } = formula;
+        const union: Box[] = truth === "errored" ? [...this.of(condition, truth)] : [];
+        const branches = [
+          product(this.of(condition, "true"), this.of(then, truth), this.#limit),
+          product(this.of(condition, "false"), this.of(otherwise, truth), this.#limit),
+        ];
+        for (const box of branches.flat()) addBox(union, box);
+        return union;
+      }
     }
-    case "choice": {
-      const union: Box[] = truth === "errored" ? [...region(formula.condition, truth)] : [];
-      const branches = [
-        product(region(formula.condition, "true"), region(formula.then, truth), limit),
-        product(region(formula.condition, "false"), region(formula.otherwise, truth), limit),
-      ];
-      for (const box of branches.flat()) addBox(union, box);
-      return union;
+  }
+
+  #inOrder({ type, parts }: Extract<Formula, { readonly type: "and" | "or" }>, truth: Truth): readonly Box[] {
+    // The result with which the next part is evaluated; all parts must have it for the whole to have it.
+    const passing = type === "and" ? "true" : "false";
+    let passed: readonly Box[] = [everything];
+    const ended: Box[] = [];
+    for (const part of parts) {
+      if (truth !== passing)
+        for (const box of product(passed, this.of(part, truth), this.#limit)) addBox(ended, box);
+      this.#limit.spend(ended.length);
+      passed = product(passed, this.of(part, passing), this.#limit);
+      if (passed.length === 0) break;
     }
+    return truth === passing ? passed : ended;
   }
 }
 
@@ -133,12 +180,14 @@ export function regionOf(formula: Formula, truth: Truth, space: Space, limit: Wo
 export function product(a: readonly Box[], b: readonly Box[], limit: WorkLimit): readonly Box[] {
   const [only] = a;
   if (a.length === 1 && only?.dimensions.length === 0) return b;
-  limit.spend(a.length * b.length);
   const union: Box[] = [];
   for (const one of a) {
+    limit.spend(b.length * (1 + (boxSize(one) >> 2)));
     for (const other of b) {
       const box = intersectBoxes(one, other);
-      if (box !== undefined) addBox(union, box);
+      if (box === undefined) continue;
+      limit.spend(boxSize(box));
+      addBox(union, box);
     }
   }
   return union;

@@ -18,6 +18,7 @@ import type {
   GateDefinition,
   GateRule,
   HitPolicy,
+  Limits,
   OverridePolicy,
   PolicyDefinition,
   RoutingDefinition,
@@ -157,6 +158,29 @@ function answerVariables(definition: Definition, translator: Translator): readon
   return textsIn(written).flatMap((text) =>
     expressionsIn(text).flatMap((node) => translator.variablesIn(node)),
   );
+}
+
+/** Returns the paths that the amounts of limits are computed from, with values that are often within them. */
+export function limitVariables(
+  definition: Definition,
+  space: SpaceBuilder,
+  hasContextKey: boolean,
+): readonly SampledPath[] {
+  const limited: readonly Limits[] =
+    definition.type === "policy"
+      ? (definition.policies ?? []).filter((each) => each.overrides === undefined)
+      : definition.type === "gate"
+        ? [definition]
+        : [];
+  const translator = new Translator(space, namesOf(definition, hasContextKey));
+  return limited.flatMap(({ max_sum }) => {
+    const { tree } = max_sum === undefined ? {} : compileInput(max_sum.of);
+    if (max_sum === undefined || tree === undefined) return [];
+    return translator.variablesIn(tree).map(({ segments }) => ({
+      segments,
+      values: [max_sum.most, max_sum.most + 1, max_sum.most / 2, 1, 0],
+    }));
+  });
 }
 
 function textsIn(value: Json): readonly string[] {

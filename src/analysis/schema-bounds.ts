@@ -20,6 +20,23 @@ export function addSchemaTests(schema: JsonObject, builder: SpaceBuilder): void 
     for (const test of testsOf(schemaAt(schema, segments))) builder.addTest(segments, test);
 }
 
+/** Adds the paths that a JSON Schema requires to the space. */
+export function addRequiredPaths(
+  schema: JsonObject,
+  builder: SpaceBuilder,
+  above: readonly string[] = [],
+): void {
+  for (const key of requiredBy(schema)) {
+    const segments = [...above, key];
+    builder.addTest(segments, { kind: { type: "present" } });
+    addRequiredPaths(schemaAt(schema, [key]), builder, segments);
+  }
+}
+
+/** Returns a simple value that a JSON Schema allows at a path. */
+export const exampleValue = (schema: JsonObject, segments: readonly string[]): Json =>
+  simpleValue(schemaAt(schema, segments));
+
 /** Returns regions of contexts that a JSON Schema does not allow. */
 export function schemaBounds(schema: JsonObject, { dimensions }: Space): readonly Box[] {
   return dimensions.flatMap((dimension, index): readonly Box[] => {

@@ -11,6 +11,15 @@ export interface Space {
   readonly bounds: Box;
   /** No input is in these boxes: a value below a path exists only if there is an object or a list at the path. */
   readonly impossible: readonly Box[];
+  /** The paths, each before those below it. */
+  readonly paths: readonly PlacedPath[];
+}
+
+/** The dimension of a path, and its nearest path above. */
+export interface PlacedPath {
+  readonly index: number;
+  readonly dimension: PathDimension;
+  readonly parent: number | undefined;
 }
 
 /** Collects the variables of conditions and the constants that they are compared with. */
@@ -59,10 +68,12 @@ export class SpaceBuilder {
       const opaque = this.#opaque.get(key);
       return opaque === undefined ? [] : [opaque];
     });
+    const paths = placePaths(dimensions);
     return {
       dimensions,
       bounds: boundsOf(dimensions, bounded, bounds?.test),
-      impossible: impossibleBoxes(dimensions),
+      impossible: impossibleBoxes(dimensions, paths),
+      paths,
     };
   }
 }
@@ -80,22 +91,15 @@ function boundsOf(
   return boxOf(index, uniteSets(dimension.empty, dimension.container));
 }
 
-function impossibleBoxes(dimensions: readonly Dimension[]): readonly Box[] {
+function placePaths(dimensions: readonly Dimension[]): readonly PlacedPath[] {
   const byPath = new Map<string, number>();
   for (const [index, each] of dimensions.entries())
     if (each.type === "path") byPath.set(JSON.stringify(each.segments), index);
-  return dimensions.flatMap((each, index): readonly Box[] => {
-    if (each.type === "opaque") return [];
-    if (each.segments.length === 0) return [];
-    const above = nearestAbove(each.segments, byPath);
-    const parent = above === undefined ? undefined : dimensions[above];
-    if (above === undefined || parent?.type !== "path") return [];
-    const pair = [
-      { dimension: above, set: complementSet(parent.container, parent.size) },
-      { dimension: index, set: complementSet(each.missing, each.size) },
-    ].sort((a, b) => a.dimension - b.dimension);
-    return [{ dimensions: pair.map(({ dimension }) => dimension), sets: pair.map(({ set }) => set) }];
-  });
+  return dimensions
+    .flatMap((each, index) =>
+      each.type === "path" ? [{ index, dimension: each, parent: nearestAbove(each.segments, byPath) }] : [],
+    )
+    .sort((a, b) => a.dimension.segments.length - b.dimension.segments.length);
 }
 
 function nearestAbove(segments: readonly string[], byPath: ReadonlyMap<string, number>): number | undefined {
@@ -104,4 +108,16 @@ function nearestAbove(segments: readonly string[], byPath: ReadonlyMap<string, n
     if (found !== undefined) return found;
   }
   return undefined;
+}
+
+function impossibleBoxes(dimensions: readonly Dimension[], paths: readonly PlacedPath[]): readonly Box[] {
+  return paths.flatMap(({ index, dimension, parent: above }): readonly Box[] => {
+    const parent = above === undefined ? undefined : dimensions[above];
+    if (above === undefined || parent?.type !== "path") return [];
+    const pair = [
+      { dimension: above, set: complementSet(parent.container, parent.size) },
+      { dimension: index, set: complementSet(dimension.missing, dimension.size) },
+    ].sort((a, b) => a.dimension - b.dimension);
+    return [{ dimensions: pair.map((each) => each.dimension), sets: pair.map(({ set }) => set) }];
+  });
 }

@@ -5,6 +5,7 @@ import type { DecisionModel, RoutingModel, RoutingRule } from "./model-decision.
 import { answerContent } from "./model-decision.js";
 import { answerKey, Trial } from "./trial.js";
 import { isLiteralOutput, outputsOf } from "../definition/outputs.js";
+import type { Evaluated } from "../evaluate/evaluate.js";
 import type { PolicyNeeds } from "../evaluate/policy/policy-facts.js";
 import type { Definition, Policy } from "../model/definition.js";
 import type { Json } from "../model/json.js";
@@ -14,9 +15,10 @@ type TruthOf = (formula: Formula) => Truth;
 
 /**
  * Returns a text that is equal for equal answers, given the results of the conditions. The answer comes from evaluating
- * a definition whose conditions are constants, and whose outputs are their templates.
+ * a definition whose conditions are constants, and whose outputs are their templates. With `hasReasons` the text is equal
+ * only if the reasons for the answers are equal, too.
  */
-export function stubbedAnswer(model: DecisionModel, truthOf: TruthOf): string {
+export function stubbedAnswer(model: DecisionModel, truthOf: TruthOf, hasReasons: boolean): string {
   switch (model.type) {
     case "routing":
       return routingAnswer(model, truthOf);
@@ -31,7 +33,7 @@ export function stubbedAnswer(model: DecisionModel, truthOf: TruthOf): string {
         }));
         return { ...evaluator, rules };
       });
-      return answerOf({ ...stripped(model.definition), evaluators });
+      return answerOf({ ...stripped(model.definition), evaluators }, { hasReasons });
     }
     case "gate": {
       const rules = model.rules.map(({ rule, formula }) => ({
@@ -40,7 +42,7 @@ export function stubbedAnswer(model: DecisionModel, truthOf: TruthOf): string {
       }));
       const isErrored = model.values.some((formula) => truthOf(formula) === "errored");
       const computed = isErrored ? { errored: erroredText } : {};
-      return answerOf({ ...stripped(model.definition), computed, rules });
+      return answerOf({ ...stripped(model.definition), computed, rules }, { hasReasons });
     }
     case "policy": {
       const truths = new Map<string, readonly Truth[]>([
@@ -55,7 +57,7 @@ export function stubbedAnswer(model: DecisionModel, truthOf: TruthOf): string {
       const isTimed = (model.definition.policies ?? []).some(
         ({ effective_from, expires_at }) => effective_from !== undefined || expires_at !== undefined,
       );
-      return answerOf({ ...stripped(model.definition), policies }, isTimed);
+      return answerOf({ ...stripped(model.definition), policies }, { hasReasons, isTimed });
     }
   }
 }
@@ -104,18 +106,24 @@ function quoted<Value>(value: Value): Value {
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, quoted(each)])) as Value;
 }
 
-function answerOf(definition: Definition, isTimed = false): string {
+interface AnswerOptions {
+  readonly hasReasons?: boolean;
+  /** Whether the answer depends on the time. */
+  readonly isTimed?: boolean;
+}
+
+function answerOf(
+  definition: Definition,
+  { hasReasons = false, isTimed = false }: AnswerOptions = {},
+): string {
   const trial = new Trial(definition);
   const answer = trial.run({});
   const { evaluated } = answer;
   // The answer may depend on votes, earlier calls and the time, too: then every verdict must be equal.
   const { needs, customEvaluators } = trial.prepared;
   const dependsOnFacts = customEvaluators !== undefined || isTimed || dependsOnCalls(needs);
-  if (!dependsOnFacts || evaluated === undefined) return answerKey(answer);
-  const { outcome } = evaluated;
-  const verdicts =
-    outcome?.type === "scored" ? outcome.evaluations : verdictsOf(evaluated.evaluation_details);
-  return `${answerKey(answer)} ${partKey(verdicts)}`;
+  if (evaluated === undefined || !(hasReasons || dependsOnFacts)) return answerKey(answer);
+  return `${answerKey(answer)} ${partKey(verdictsOf(evaluated, hasReasons))}`;
 }
 
 const dependsOnCalls = (needs: PolicyNeeds | undefined): boolean =>
@@ -125,10 +133,28 @@ const dependsOnCalls = (needs: PolicyNeeds | undefined): boolean =>
     needs.limits.length > 0 ||
     needs.uses.some(({ most }) => most !== undefined));
 
-/** The results of policies, without their texts. */
-const verdictsOf = (details: EvaluationDetails): readonly Json[] =>
+function verdictsOf({ outcome, evaluation_details }: Evaluated, hasReasons: boolean): unknown {
+  switch (outcome?.type) {
+    case undefined:
+      return null;
+    case "scored":
+      return outcome.evaluations;
+    case "gate":
+      return [outcome.decision_metadata.matched_rules, outcome.decision_metadata.aggregation];
+    case "policy":
+      return policyVerdicts(evaluation_details, hasReasons);
+  }
+}
+
+/** The results of policies, without their texts. The first condition that fails is the reason for a denial. */
+const policyVerdicts = (details: EvaluationDetails, hasReasons: boolean): readonly Json[] =>
   Object.entries(details as Readonly<Record<string, PolicyDetail>>).map(
-    ([name, { result, overridden_by = null }]) => [name, result, overridden_by],
+    ([name, { result, overridden_by = null, conditions }]) => [
+      name,
+      result,
+      overridden_by,
+      hasReasons ? conditions.map((each) => [each.name, each.result]) : null,
+    ],
   );
 
 function routingAnswer(model: RoutingModel, truthOf: TruthOf): string {

@@ -1,8 +1,8 @@
 import type { CellSet } from "./cell-set.js";
 import { cellsOf, hasCell, intersectSets, isEmptySet, subtractSets } from "./cell-set.js";
 import type { Domains } from "./cover.js";
-import type { Cell } from "./dimension.js";
-import { nextNumber, PathDimension } from "./dimension.js";
+import type { Cell, PathDimension } from "./dimension.js";
+import { nextNumber } from "./dimension.js";
 import type { Space } from "./space.js";
 import { isObject } from "../expression/equal.js";
 import type { Json, JsonObject } from "../model/json.js";
@@ -13,9 +13,8 @@ export type CellChoice = readonly (number | undefined)[];
 /** Chooses the cells of an input in the domains, the more usual values first; undefined if no input is in them. */
 export function chooseCells(domains: Domains, space: Space): CellChoice | undefined {
   const chosen: (number | undefined)[] = domains.map(() => undefined);
-  const paths = pathsByDepth(space).toReversed();
   const present = new Set<number>();
-  for (const { index, dimension, parent } of paths) {
+  for (const { index, dimension, parent } of space.paths.toReversed()) {
     const domain = domains[index] ?? [];
     const cell = present.has(index)
       ? firstOf(intersectSets(domain, dimension.container))
@@ -29,43 +28,13 @@ export function chooseCells(domains: Domains, space: Space): CellChoice | undefi
 
 /** Whether all dimensions above a path may be objects. */
 function hasRoomAbove(parent: number | undefined, domains: Domains, space: Space): boolean {
-  for (let above = parent; above !== undefined; above = parentOf(above, space)) {
-    const dimension = space.dimensions[above];
-    if (dimension?.type !== "path") return true;
-    if (isEmptySet(intersectSets(domains[above] ?? [], dimension.container))) return false;
+  for (let above = parent; above !== undefined;) {
+    const place = space.paths.find(({ index }) => index === above);
+    if (place === undefined) return true;
+    if (isEmptySet(intersectSets(domains[above] ?? [], place.dimension.container))) return false;
+    above = place.parent;
   }
   return true;
-}
-
-interface PlacedPath {
-  readonly index: number;
-  readonly dimension: PathDimension;
-  readonly parent: number | undefined;
-}
-
-/** Returns the paths of a space, each before the paths below it. */
-function pathsByDepth(space: Space): readonly PlacedPath[] {
-  return space.dimensions
-    .flatMap((dimension, index) =>
-      dimension instanceof PathDimension ? [{ index, dimension, parent: parentOf(index, space) }] : [],
-    )
-    .sort((a, b) => a.dimension.segments.length - b.dimension.segments.length);
-}
-
-/** Returns the dimension of the nearest path above a path. */
-function parentOf(index: number, { dimensions }: Space): number | undefined {
-  const below = dimensions[index];
-  if (below?.type !== "path") return undefined;
-  let parent: number | undefined;
-  let longest = -1;
-  for (const [other, each] of dimensions.entries()) {
-    if (each.type !== "path" || each.segments.length >= below.segments.length) continue;
-    if (each.segments.length <= longest) continue;
-    if (!each.segments.every((step, at) => below.segments[at] === step)) continue;
-    parent = other;
-    longest = each.segments.length;
-  }
-  return parent;
 }
 
 const firstOf = (set: CellSet): number | undefined => set[0];
@@ -113,7 +82,7 @@ function bestIn(set: CellSet, { cells }: PathDimension): number | undefined {
 /** Builds the context whose values are in the chosen cells. */
 export function buildContext(choice: CellChoice, space: Space): JsonObject {
   const context: Record<string, Json> = {};
-  for (const { index, dimension } of pathsByDepth(space)) {
+  for (const { index, dimension } of space.paths) {
     const cell = dimension.cells[choice[index] ?? 0];
     if (cell === undefined || cell.type === "missing") continue;
     const value =
@@ -209,7 +178,8 @@ export function numberBetween(above: number, below: number): number {
   return Math.max(below * 2, -Number.MAX_VALUE);
 }
 
-const commonTexts = ["other", "another", "something else"];
+/** Texts that stand for any other one. */
+export const commonTexts = ["other", "another", "something else"];
 
 /** Returns a readable text between two others, exclusive. */
 function textBetween(

@@ -11,8 +11,8 @@ import { answersWithList, assertOutputs } from "../definition/outputs.js";
 import type { ErrorCode } from "../errors.js";
 import { DecisionError, errorDocument, fileErrorHint } from "../errors.js";
 import type { Result } from "../model/result.js";
-import { outputLine, targetLine } from "../present/result-rows.js";
-import { auditText, plainResult } from "../present/result-view.js";
+import { formatCount, plural } from "../present/text.js";
+import { auditText, outputLine, plainResult, targetLine } from "../present/answer-line.js";
 import { resultJson } from "../record/record-json.js";
 import { oneLine } from "../text.js";
 
@@ -29,6 +29,8 @@ export interface Batch {
   readonly follow: boolean;
   readonly format: BatchFormat;
   readonly quiet: boolean;
+  /** Whether errors on standard error are JSON. */
+  readonly jsonErrors: boolean;
 }
 
 /** Number of decisions made at a time. Recorded ones share one commit; dry runs are limited by memory alone. */
@@ -48,6 +50,7 @@ export function runBatch(batch: Batch, world: Composed, io: Io): Promise<number 
         io,
         bytes,
         progress,
+        signal,
       });
     } finally {
       progress.erase();
@@ -82,33 +85,29 @@ interface BatchRun {
   readonly io: Io;
   readonly bytes: ReadBytes;
   readonly progress: Progress;
+  readonly signal: AbortSignal;
 }
 
 async function decideAll(batches: AsyncIterable<readonly Line[]>, run: BatchRun): Promise<number> {
-  const { batch, world, io, bytes, progress } = run;
-  const warnings = new WarningSummary();
-  const write = (text: string): void => {
-    io.out.write(text);
-    assertOpen(io.out);
-  };
-  const writeOut = io.out.isTerminal ? (text: string): void => progress.below(() => write(text)) : write;
-  const output = { batch, warnings, io, progress, writeOut };
+  const { batch, world, io, bytes, progress, signal } = run;
+  const summary = new BatchSummary();
+  const output = { batch, summary, io, progress };
   const window = batch.request.dry_run ? windowSizes.dry : windowSizes.recorded;
-  let failed = 0;
   let decided = 0;
   for await (const lines of batches) {
     for (let from = 0; from < lines.length; from += window) {
       const pending = lines.slice(from, from + window).filter((line) => !isBlank(line));
       const outcomes = await Promise.all(pending.map((line) => decideLine(line, batch, world)));
-      failed += writeResults(pending, outcomes, output);
+      writeResults(pending, outcomes, output);
       decided += pending.length;
       const share = shareOfInput(bytes, Math.min(1, (from + window) / lines.length));
       progress.show((seconds) => workText({ done: decided, what: "decided", share }, seconds));
     }
   }
   progress.erase();
-  if (batch.format !== "jsonl" && !batch.quiet) warnings.print(io, decided);
-  return failed;
+  const text = summary.text(batch, { isInterrupted: signal.aborted });
+  if (!batch.quiet && text !== "") io.err.write(text);
+  return summary.failed;
 }
 
 /** Returns the share of the input that is decided; `share` is that of the current chunk. */
@@ -120,44 +119,42 @@ const isBlank = (line: Line): boolean => "text" in line && line.text.trim() === 
 
 interface BatchOutput {
   readonly batch: Batch;
-  readonly warnings: WarningSummary;
+  readonly summary: BatchSummary;
   readonly io: Io;
   readonly progress: Progress;
-  /** Writes to standard output, above the progress line if both are on the terminal. */
-  readonly writeOut: (text: string) => void;
 }
 
-/** Writes results and errors in the order of the lines. Returns the number of errors. */
+/** Writes results and errors in the order of the lines. */
 function writeResults(
   lines: readonly Line[],
   outcomes: readonly (Decided | DecisionError)[],
-  { batch: { format }, warnings, io, progress, writeOut }: BatchOutput,
-): number {
-  let failed = 0;
+  { batch: { format }, summary, io, progress }: BatchOutput,
+): void {
   let text = "";
   const flush = (): void => {
-    if (text !== "") writeOut(text);
+    if (text === "") return;
+    progress.writeAbove(io.out, text);
+    assertOpen(io.out);
     text = "";
   };
   for (const [index, outcome] of outcomes.entries()) {
     const line = lines[index]?.number ?? 0;
     if (!(outcome instanceof DecisionError)) {
       text += formatResult(outcome, format);
-      warnings.add(line, outcome.result);
+      summary.addResult(line, outcome.result);
       if (text.length > flushSize) flush();
       continue;
     }
-    failed++;
+    summary.addError(line, outcome);
     if (format === "jsonl") text += `${JSON.stringify({ line, ...errorDocument(outcome) })}\n`;
     else {
       // An empty line keeps output lines aligned with input lines.
       text += "\n";
       flush();
-      progress.below(() => io.err.write(`error: line ${line}: ${oneLine(outcome.message)}\n`));
+      progress.writeAbove(io.err, `error: line ${line}: ${oneLine(outcome.message)}\n`);
     }
   }
   flush();
-  return failed;
 }
 
 /**
@@ -216,6 +213,7 @@ const shapes = {
   array: { name: "a JSON array", convert: "jq -c '.[]'" },
   object: { name: "JSON over several lines", convert: "jq -c ." },
   csv: { name: "CSV", convert: "mlr --icsv --ojsonl cat" },
+  utf16: { name: "UTF-16 text", convert: "iconv -f UTF-16 -t UTF-8" },
 } as const;
 
 /** The flag of `mlr` for each separator of CSV. */
@@ -226,6 +224,8 @@ const csvSeparator = (line: string): keyof typeof mlrSeparators | undefined =>
 
 /** Returns what a text is instead of JSON Lines; undefined where its first line may be a single bad one. */
 function shapeOf(first: string, others: readonly string[]): keyof typeof shapes | undefined {
+  // The byte order mark of UTF-16 is not UTF-8.
+  if (/^\ufffd{2}.*\0/s.test(first)) return "utf16";
   if (first.startsWith("[")) return isListOfObjects(first) || isSplit(first, others) ? "array" : undefined;
   if (first.startsWith("{")) return isSplit(first, others) ? "object" : undefined;
   return isCsv(first, others) ? "csv" : undefined;
@@ -294,7 +294,10 @@ async function* withReadErrors(file: string, chunks: AsyncIterable<Buffer>): Asy
 function readError(file: string, error: unknown): DecisionError {
   const source = file === "-" ? "standard input" : `\`${file}\``;
   const message = `cannot read ${source}: ${(error as Error).message}`;
-  return new DecisionError("input_invalid", message, { hint: fileErrorHint(error, file), cause: error });
+  const hint = file.startsWith("@")
+    ? `--inputs takes a path without \`@\`: use --inputs ${file.slice(1)}`
+    : fileErrorHint(error, file);
+  return new DecisionError("input_invalid", message, { hint, cause: error });
 }
 
 /** The result for a line; with `output`, whether it is printed as a list. */
@@ -338,21 +341,56 @@ function formatResult({ result, isList }: Decided, format: BatchFormat): string 
   }
 }
 
-/** Counts the lines with warnings and prints the first warning, instead of one message per line. */
-class WarningSummary {
-  #lines = 0;
-  #first = "";
+/** Counts lines, those that failed and those with warnings, and keeps the first of each. */
+class BatchSummary {
+  #decided = 0;
+  #recorded = 0;
+  #failed = 0;
+  #warned = 0;
+  #firstError: { readonly line: number; readonly error: DecisionError } | undefined;
+  #firstWarning = "";
 
-  add(line: number, { warnings }: Result): void {
-    const [warning] = warnings;
-    if (warning === undefined) return;
-    if (++this.#lines === 1) this.#first = `line ${line}: ${warning}`;
+  get failed(): number {
+    return this.#failed;
   }
 
-  print(io: Io, decided: number): void {
-    if (this.#lines === 0) return;
-    const counts = `${this.#lines} of ${decided} lines ${this.#lines === 1 ? "has" : "have"} warnings`;
-    io.err.write(`warning: ${counts}; first: ${oneLine(this.#first)}\n`);
+  addResult(line: number, { warnings: [warning], record_id }: Result): void {
+    this.#decided++;
+    if (record_id !== undefined) this.#recorded++;
+    if (warning !== undefined && ++this.#warned === 1) this.#firstWarning = `line ${line}: ${warning}`;
+  }
+
+  addError(line: number, error: DecisionError): void {
+    if (++this.#failed === 1) this.#firstError = { line, error };
+  }
+
+  /** Returns the messages at the end. JSON lines have their warnings; in other formats, the errors are printed above. */
+  text(
+    { format, file, request, jsonErrors }: Batch,
+    { isInterrupted }: { readonly isInterrupted: boolean },
+  ): string {
+    const all = this.#decided + this.#failed;
+    const messages: string[] = [];
+    if (this.#warned > 0 && format !== "jsonl") {
+      const verb = this.#warned === 1 ? "has" : "have";
+      const counts = `${formatCount(this.#warned)} of ${plural(all, "line")} ${verb} warnings`;
+      messages.push(`warning: ${counts}; first: ${this.#firstWarning}`);
+    }
+    if (this.#firstError !== undefined) {
+      const { line, error } = this.#firstError;
+      const first = format === "jsonl" ? `line ${line}: ${error.message}` : `line ${line}`;
+      const message = `${formatCount(this.#failed)} of ${plural(all, "line")} failed; first: ${first}`;
+      const document = errorDocument(new DecisionError(error.code, message));
+      messages.push(jsonErrors ? JSON.stringify(document) : `error: ${message}`);
+    }
+    if (isInterrupted) {
+      const recorded = request.dry_run ? "" : `, ${formatCount(this.#recorded)} recorded`;
+      messages.push(`interrupted: ${plural(this.#decided, "line")} decided${recorded}`);
+    } else if (all === 0) {
+      const source = file === "-" ? "standard input" : `\`${file}\``;
+      messages.push(`warning: no inputs in ${source}, so nothing was decided`);
+    }
+    return messages.map((message) => `${oneLine(message)}\n`).join("");
   }
 }
 

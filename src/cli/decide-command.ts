@@ -15,20 +15,22 @@ import {
 } from "./flags.js";
 import { readDocument, readEventMap } from "./input.js";
 import type { Io } from "./io.js";
-import { note, openWorld, valueReaderFor, warn, warnAboutDefinitions } from "./world.js";
+import { note, openWorld, scopeValuesOf, warn, warnAboutDefinitions } from "./world.js";
 import { stopwatch } from "../clock.js";
 import type { Composed } from "../compose.js";
 import type { DecisionRequest } from "../decide/decide.js";
 import type { OnScope } from "../decide/request.js";
 import { labelsOf, casesOf } from "../definition/branches.js";
+import { assertNoGateKey } from "../definition/gate-key.js";
 import { answersWithList, assertOutputs } from "../definition/outputs.js";
 import type { Library } from "../definition/library.js";
 import { DecisionError } from "../errors.js";
 import type { Result } from "../model/result.js";
 import type { Scope } from "../model/scope.js";
+import { auditText, outputLine, targetLine } from "../present/answer-line.js";
 import { present } from "../present/format.js";
-import { outputLine, targetLine } from "../present/result-rows.js";
-import { auditText, resultView } from "../present/result-view.js";
+import { resultView } from "../present/result-view.js";
+import { namesFor, withSimilarNames } from "../present/similar-names.js";
 
 interface EvaluateFlags extends DecideFlags, ProvenanceFlags {
   readonly cache: boolean;
@@ -92,11 +94,11 @@ const dryRunFeedbackHelp = "data for the record of `evaluate`: JSON or @file; no
 
 function examplesFor({ name, examples }: DecideCommand): string {
   const defaultExamples = [
-    `agent-33 decision ${name} decision-quality-gate \\\n      --input '{"artifact": {"quality_score": 0.9}}'`,
-    `agent-33 decision ${name} decision-quality-gate --input @in.json --explain`,
-    `next=$(agent-33 decision ${name} decision-quality-gate \\\n      --input - --format target < context.json)`,
-    `agent-33 decision ${name} decision-ab-prompt-variant \\\n      --inputs requests.jsonl > answers.jsonl`,
-    `agent-33 decision ${name} decision-artifact-type-router \\\n      --input '{"kind": "prompt"}' --map '{"artifact": {"type": "{{ kind }}"}}'`,
+    `agent-33 decision ${name} expense-approval \\\n      --input '{"expense": {"amount": 40}}'`,
+    `agent-33 decision ${name} expense-approval --input @expense.json --explain`,
+    `next=$(agent-33 decision ${name} expense-approval \\\n      --input - --format target < expense.json)`,
+    `agent-33 decision ${name} expense-approval \\\n      --inputs expenses.jsonl > answers.jsonl`,
+    `agent-33 decision ${name} expense-approval \\\n      --input '{"total": 40}' --map '{"expense": {"amount": "{{ total }}"}}'`,
   ];
   return `\nExamples:\n${(examples ?? defaultExamples).map((each) => `  $ ${each}`).join("\n")}`;
 }
@@ -112,6 +114,7 @@ async function resolveDecision(
   { argument, flags, command }: Invocation,
   { definitions }: Composed,
 ): Promise<string> {
+  if (command.resolve === undefined) assertNoGateKey(argument, definitions.gates);
   const id = command.resolve?.(argument, definitions) ?? argument;
   const { definition } = await definitions.find(id);
   if (flags.format === "output" && flags.follow !== true) assertOutputs(definition);
@@ -142,7 +145,12 @@ async function decideOne(invocation: Invocation, io: Io): Promise<ExitCode> {
   const id = await resolveDecision(invocation, world);
   const startedAt = stopwatch();
   const decide = flags.follow ? world.follow : world.decide;
-  const result = await decide({ ...requestFor(id, invocation), ...feedback, context });
+  const request = { ...requestFor(id, invocation), ...feedback, context };
+  const result = await decide(request).catch((error: unknown) => {
+    throw error instanceof DecisionError && error.code === "condition_errored"
+      ? new DecisionError(error.code, withSimilarNames(error.message, namesFor(context)), error)
+      : error;
+  });
   if (flags.verbose) note(io, `decided in ${(stopwatch() - startedAt).toFixed(1)} ms`);
   if (format === "target") {
     io.out.write(`${targetLine(result)}\n`);
@@ -159,11 +167,13 @@ async function decideOne(invocation: Invocation, io: Io): Promise<ExitCode> {
       explain,
       verbose,
       cases: await casesFor(result.decision_id, world),
-      readValues: await valueReaderFor(result, scopes, world),
+      ...(await scopeValuesOf(result, scopes, world)),
     });
     io.out.write(await present(view, format, await styleFor(flags, io)));
   }
-  for (const warning of result.warnings.slice(0, maxWarnings)) warn(flags, io, warning);
+  const names = namesFor(context, result.input_value);
+  for (const warning of result.warnings.slice(0, maxWarnings))
+    warn(flags, io, withSimilarNames(warning, names));
   const more = result.warnings.length - maxWarnings;
   if (more > 0) {
     const hint = flags.explain ? "" : "; --explain shows the result of every condition";
@@ -224,6 +234,7 @@ async function decideMany(invocation: Invocation, io: Io): Promise<ExitCode> {
       follow: flags.follow ?? false,
       format,
       quiet: flags.quiet ?? false,
+      jsonErrors: flags.json === true || flags.format === "json" || flags.format === "jsonl",
     },
     world,
     io,

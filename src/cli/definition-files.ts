@@ -1,8 +1,11 @@
+import { readFileSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import type { FileSummary } from "../definition/definition-file.js";
 import type { Library, LoadDefinition } from "../definition/library.js";
 import { buildLibrary } from "../definition/library.js";
 import type { LocatedDefinition } from "../definition/read-definitions.js";
+import type { Path } from "../definition/yaml-source.js";
+import type { LoadedDefinition } from "../model/definition.js";
 import { isTestFile } from "../store/definition-directory.js";
 import { readSummaries } from "../store/definitions.js";
 import type { TestFile } from "../testing/test-cases.js";
@@ -59,3 +62,23 @@ export function libraryOf({ summaries, located, isPart = false }: DefinitionFile
 }
 
 const definitionKey = ({ file, summary }: LocatedDefinition): string => `${file} ${summary.id}`;
+
+/** Finds lines in the files of definitions, each of which is read once. */
+export class DefinitionLines {
+  readonly #files = new Map<string, (id: string, path: Path) => number>();
+
+  /** Returns a function that finds the line of a part of a definition. */
+  async of({
+    definition: { id },
+    file,
+  }: Pick<LoadedDefinition, "definition" | "file">): Promise<(path: Path) => number> {
+    let locate = this.#files.get(file);
+    if (locate === undefined) {
+      const { decisionLocator } = await import("../definition/read-definitions.js");
+      locate = decisionLocator(readFileSync(file));
+      this.#files.set(file, locate);
+    }
+    const found = locate;
+    return (path) => found(id, path);
+  }
+}

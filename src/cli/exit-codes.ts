@@ -28,7 +28,7 @@ export const exitCodes = [
   {
     code: 6,
     means:
-      "check failed: verify or import found changes in the log or export, distribution --check an unlikely split, replay a different result, backtest more changes than --max-change, precedents --check a deviation, endpoints --check an endpoint that does not respond, diff --check a change, test a failed test or too low a coverage or mutation score, fmt --check a file that is not formatted; or a check had nothing to check, without --allow-empty",
+      "check failed: verify or import found changes in the log or export, distribution --check an unlikely split, replay a different result, backtest more changes than --max-change, precedents --check a deviation, one of these four a damaged log, endpoints --check an endpoint that does not respond, diff --check a change, test a failed test or too low a coverage or mutation score, analyze --check a finding, compare --check definitions that are not proven equivalent, fmt --check a file that is not formatted; or a check had nothing to check, without --allow-empty",
   },
   { code: 130, means: "interrupted" },
 ] as const;
@@ -63,6 +63,7 @@ const exitCodesByError: Readonly<Record<ErrorCode, ExitCode>> = {
   invalid_audit_adapter: 1,
   replay_mismatch: 6,
   nothing_to_check: 6,
+  not_replayable: 1,
   not_approved: 3,
   forbidden: 2,
   fetch_refused: 1,

@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { existsSync, readFileSync } from "node:fs";
 import type { Command } from "commander";
 import type { Io } from "./io.js";
@@ -15,7 +16,7 @@ export function readDocument(value: string, io: Io, flag = "--input"): unknown {
   return parseDocument(stripByteOrderMark(text), from, { hint: jsonHint(value, flag) });
 }
 
-/** Parses JSON from the user. `hint` is for malformed text. */
+/** Parses JSON from the user. `hint` is for malformed text without quotes: a shell may have removed them. */
 export function parseDocument(
   text: string,
   from: string,
@@ -25,9 +26,10 @@ export function parseDocument(
     return parseJson(text, limits);
   } catch (error) {
     if (!(error instanceof InvalidJson)) throw error;
-    const problem = error.value === undefined ? "is not valid JSON" : "cannot be used";
+    const isMalformed = error.value === undefined;
+    const problem = isMalformed ? "is not valid JSON" : "cannot be used";
     throw new DecisionError("input_invalid", `${from} ${problem}: ${error.message}`, {
-      hint: error.hint ?? hint,
+      hint: isMalformed && !text.includes('"') ? (hint ?? error.hint) : (error.hint ?? hint),
       cause: error,
     });
   }
@@ -49,11 +51,16 @@ export function readText(
   io: Io,
   flag: string,
 ): { readonly text: string; readonly from: string } {
-  if (value === "-") return { text: readStandardInput(io), from: "standard input" };
+  if (value === "-")
+    return { text: decodeText(readStandardInput(io), "standard input"), from: "standard input" };
   if (!value.startsWith("@")) return { text: value, from: flag };
   const path = value.slice(1);
+  return { text: decodeText(readInputFile(path), `\`${path}\``), from: `\`${path}\`` };
+}
+
+function readInputFile(path: string): Buffer {
   try {
-    return { text: readFileSync(path, "utf8"), from: `\`${path}\`` };
+    return readFileSync(path);
   } catch (error) {
     throw new DecisionError("input_invalid", `cannot read \`${path}\`: ${(error as Error).message}`, {
       hint:
@@ -65,13 +72,27 @@ export function readText(
   }
 }
 
-function readStandardInput(io: Io): string {
+/** Throws for text that is not UTF-8, instead of replacing parts of it. */
+export function decodeText(bytes: Buffer, from: string): string {
+  if (isUtf8(bytes)) return bytes.toString("utf8");
+  throw new DecisionError("input_invalid", `${from} is not UTF-8 text`, {
+    hint: isUtf16(bytes)
+      ? "it is UTF-16: save it as UTF-8, or use `iconv -f UTF-16 -t UTF-8`"
+      : "save it as UTF-8",
+  });
+}
+
+/** Whether the bytes start with the byte order mark of UTF-16. */
+const isUtf16 = ([first, second]: Buffer): boolean =>
+  (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
+
+function readStandardInput(io: Io): Buffer {
   assertNotTerminal(io);
   const chunks: Uint8Array[] = [];
   for (;;) {
     const buffer = new Uint8Array(65_536);
     const length = io.stdin.read(buffer);
-    if (length === 0) return Buffer.concat(chunks).toString("utf8");
+    if (length === 0) return Buffer.concat(chunks);
     chunks.push(buffer.subarray(0, length));
   }
 }

@@ -1,4 +1,5 @@
 import { fstatSync, readSync, statSync, writeSync } from "node:fs";
+import type { WriteStream } from "node:tty";
 import { DecisionError } from "../errors.js";
 import { wrapMessages } from "../present/text-width.js";
 import { terminalText } from "../text.js";
@@ -14,14 +15,26 @@ export interface Io {
 
 export interface Stream {
   readonly isTerminal: boolean;
+  /** Equal for two streams to one terminal; undefined if it is not a terminal. */
+  readonly terminalId: number | undefined;
   /** Width in columns; Infinity if it is not a terminal. */
   readonly columns: number;
+  /** Height; 0 if it is not known. */
+  readonly rows: number;
   /** True once a write has found that the reader has closed the pipe. */
   readonly isClosed: boolean;
   /** Writes text that moves the cursor. It must not contain data that is not escaped. */
   draw(text: string): void;
-  /** Drops text that has no reader: a command ends as usual, because its exit code is part of the answer. */
-  write(text: string): void;
+  /**
+   * Drops text that has no reader: a command ends as usual, because its exit code is part of the answer. What is drawn
+   * around the text is part of the same write.
+   */
+  write(text: string, around?: DrawnAround): void;
+}
+
+export interface DrawnAround {
+  readonly before: string;
+  readonly after: string;
 }
 
 /** The width for help, also in a pipe to a pager: then standard error is the terminal. */
@@ -42,15 +55,21 @@ function escapingStream(stream: Stream, format = (text: string): string => text)
     get isTerminal() {
       return stream.isTerminal;
     },
+    get terminalId() {
+      return stream.terminalId;
+    },
     get columns() {
       return stream.columns;
+    },
+    get rows() {
+      return stream.rows;
     },
     get isClosed() {
       return stream.isClosed;
     },
-    write(text) {
+    write(text, around) {
       isTerminal ??= stream.isTerminal;
-      stream.write(isTerminal ? format(terminalText(text)) : text);
+      stream.write(isTerminal ? format(terminalText(text)) : text, around);
     },
     draw: (text) => stream.draw(text),
   };
@@ -81,6 +100,7 @@ function stream(fd: 1 | 2): Stream {
   const write = (text: string): void => {
     isClosed ||= !writeAll(fd, Buffer.from(text));
   };
+  const tty = (): WriteStream => (fd === 1 ? process.stdout : process.stderr);
   return {
     get isClosed() {
       return isClosed;
@@ -88,11 +108,16 @@ function stream(fd: 1 | 2): Stream {
     get isTerminal() {
       return isTerminalDevice(fd);
     },
-    get columns() {
-      if (!this.isTerminal) return Infinity;
-      return (fd === 1 ? process.stdout : process.stderr).columns || 80;
+    get terminalId() {
+      return this.isTerminal ? fstatSync(fd).rdev : undefined;
     },
-    write,
+    get columns() {
+      return this.isTerminal ? tty().columns || 80 : Infinity;
+    },
+    get rows() {
+      return this.isTerminal ? tty().rows || 0 : 0;
+    },
+    write: (text, around) => write(around === undefined ? text : around.before + text + around.after),
     draw: write,
   };
 }

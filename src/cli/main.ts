@@ -1,18 +1,15 @@
 import type { Command } from "commander";
 import { CommanderError } from "commander";
+import { describeError } from "./error-text.js";
 import type { ExitCode } from "./exit-codes.js";
 import { exitCodeOf } from "./exit-codes.js";
 import { styleFor, wantsJsonErrors } from "./flags.js";
 import type { Io } from "./io.js";
 import { escapeForTerminal, OutputClosed } from "./io.js";
 import { buildProgram } from "./program.js";
-import { unknownCommandHint } from "./suggestions.js";
 import { DecisionError, errorDocument, fileErrorHint, toFileError } from "../errors.js";
-import type { Diagnostic } from "../model/diagnostic.js";
-import type { Paint } from "../present/format.js";
-import { describeDiagnostic } from "../present/diagnostics-view.js";
 import { version } from "../version.js";
-import { didYouMean, oneLine, printable } from "../text.js";
+import { didYouMean } from "../text.js";
 
 /** Runs one command line and returns the exit code. All input and output goes through `streams`. */
 export async function main(words: readonly string[], streams: Io): Promise<ExitCode> {
@@ -30,7 +27,7 @@ export async function main(words: readonly string[], streams: Io): Promise<ExitC
     const path = findCommandPath(argv, program);
     if (error instanceof CommanderError && error.code === "commander.help") return showHelp(path);
     return await reportError(
-      error instanceof CommanderError ? toUsageError(error, argv, path) : error,
+      error instanceof CommanderError ? await toUsageError(error, argv, path) : error,
       argv,
       io,
     );
@@ -51,17 +48,17 @@ function showHelp(path: readonly Command[]): ExitCode {
 }
 
 /** Converts an error of commander (`error: message\n(Did you mean x?)`). A private key in the message is not shown. */
-function toUsageError(
+async function toUsageError(
   { message }: CommanderError,
   argv: readonly string[],
   path: readonly Command[],
-): DecisionError {
+): Promise<DecisionError> {
   const [text = "", suggestion = ""] = message
     .replace(/^error: /, "")
     .replace(/-----BEGIN[^']*/, "-----BEGIN…")
     .split("\n");
   const hint =
-    usageHint({ text, suggestion, argv, path }) ??
+    (await usageHint({ text, suggestion, argv, path })) ??
     `see \`${path.map((each) => each.name()).join(" ")} --help\``;
   return new DecisionError("usage", text.replaceAll("'", "`"), { hint });
 }
@@ -74,9 +71,12 @@ interface UsageProblem {
   readonly path: readonly Command[];
 }
 
-function usageHint({ text, suggestion, argv, path }: UsageProblem): string | undefined {
+async function usageHint({ text, suggestion, argv, path }: UsageProblem): Promise<string | undefined> {
   const command = /unknown command '(.*)'/.exec(text)?.[1];
-  if (command !== undefined) return unknownCommandHint(command, path);
+  if (command !== undefined) {
+    const { unknownCommandHint } = await import("./suggestions.js");
+    return unknownCommandHint(command, path);
+  }
   const [first = ""] = argv;
   if (text.includes("unknown option") && first.startsWith("-")) {
     const isBeforeCommand = argv.some((word) => !word.startsWith("-"));
@@ -108,29 +108,6 @@ function withFileHint(error: unknown): unknown {
   return new DecisionError(error.code, error.message, { hint, details: error.details, cause: error.cause });
 }
 
-/** The error details that are printed as text. */
-interface ErrorDetails {
-  readonly problems?: readonly Diagnostic[];
-  /** The expression with a caret under the position of the error. */
-  readonly excerpt?: string;
-}
-
-function describeError(error: unknown, paint: Paint): string {
-  if (!(error instanceof DecisionError)) return describeBug(error, paint);
-  const lines = [`${paint("red", "error:")} ${oneLine(error.message)}`];
-  const { problems = [], excerpt } = (error.details ?? {}) as ErrorDetails;
-  if (excerpt !== undefined) lines.push(indent(printable(excerpt)));
-  lines.push(...problems.map((problem) => indent(describeDiagnostic(problem, paint))));
-  if (error.hint !== undefined) lines.push(`${paint("cyan", "hint:")} ${oneLine(error.hint)}`);
-  return `${lines.join("\n")}\n`;
-}
-
-function describeBug(error: unknown, paint: Paint): string {
-  const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  const where = `agent-33 ${version}, Node ${process.version}, ${process.platform}`;
-  return `${paint("red", "error:")} this is a bug in agent-33\n${indent(printable(stack))}\n${paint("cyan", "hint:")} please report it with the lines above (${where})\n`;
-}
-
 function bugDocument(error: unknown): { readonly error: object } {
   const message = error instanceof Error ? error.message : String(error);
   return {
@@ -141,9 +118,3 @@ function bugDocument(error: unknown): { readonly error: object } {
     },
   };
 }
-
-const indent = (text: string): string =>
-  text
-    .split("\n")
-    .map((line) => `  ${line}`)
-    .join("\n");

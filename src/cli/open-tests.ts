@@ -7,10 +7,9 @@ import { decisionsDirectory, decisionsSetting } from "./settings.js";
 import type { ReadyDefinition } from "../decide/find.js";
 import type { Library } from "../definition/library.js";
 import { sortDiagnostics } from "../definition/diagnostics.js";
-import type { Path } from "../definition/yaml-source.js";
 import { DecisionError, fileErrorHint } from "../errors.js";
 import type { Diagnostic } from "../model/diagnostic.js";
-import { isTestFile } from "../store/definition-directory.js";
+import { filesStamp, findFiles, isTestFile } from "../store/definition-directory.js";
 import type { OpenedDefinitions, OpenedTests } from "../store/definitions.js";
 import { openDefinitions, openTests } from "../store/definitions.js";
 import { checkCases } from "../testing/check-cases.js";
@@ -81,8 +80,12 @@ function realPathOf(path: string): string {
   }
 }
 
-/** Opens the tests in the paths, and those of the decisions in the paths. */
-export async function openSuite({ directory, only }: SuitePaths, io: Io): Promise<OpenedSuite> {
+/** Opens the tests in the paths, and those of the decisions in the paths. Calls back before it reads data of tests. */
+export async function openSuite(
+  { directory, only }: SuitePaths,
+  io: Io,
+  onData?: (path: string) => void,
+): Promise<OpenedSuite> {
   const options = { cacheHome: cacheHome(io.env), version };
   const definitions = await openDefinitions({ directory, ...options });
   const elsewhere = only.filter((path) => !isWithin(path, directory));
@@ -94,6 +97,7 @@ export async function openSuite({ directory, only }: SuitePaths, io: Io): Promis
   const selectedIds = idsIn(definitions, isSelected);
   const data = new Set<string>();
   const readNoting: ReadTestData = (testFile, path) => {
+    onData?.(join(dirname(testFile), path));
     data.add(realPathOf(join(dirname(testFile), path)));
     return readData(testFile, path);
   };
@@ -154,6 +158,16 @@ const expandAll = (files: readonly TestFile[], read: ReadTestData): readonly Exp
   });
 
 const readData: ReadTestData = (testFile, path) => readJson(join(dirname(testFile), path));
+
+/** Returns a text that changes whenever a file does that may belong to a suite. */
+export const suiteStamp = ({ directory, only }: SuitePaths): string =>
+  [{ directory, onlyFile: undefined }, ...only.filter((path) => !isWithin(path, directory)).map(rootOf)]
+    .flatMap((root) => [
+      findFiles("definitions", root.directory),
+      findFiles("tests", root.directory, root.onlyFile),
+    ])
+    .map(filesStamp)
+    .join("\n");
 
 const rootOf = (path: string): { readonly directory: string; readonly onlyFile?: string } =>
   isFolder(path)
@@ -219,21 +233,6 @@ async function locate(
       findings.filter((each) => each.file === file),
     ),
   );
-}
-
-/** Finds lines in the files of definitions, each of which is read once. */
-export class DefinitionLines {
-  readonly #files = new Map<string, (id: string, path: Path) => number>();
-
-  async find({ loaded: { definition, file } }: ReadyDefinition, path: Path): Promise<number> {
-    let locator = this.#files.get(file);
-    if (locator === undefined) {
-      const { decisionLocator } = await import("../definition/read-definitions.js");
-      locator = decisionLocator(readFileSync(file));
-      this.#files.set(file, locator);
-    }
-    return locator(definition.id, path);
-  }
 }
 
 const unique = (diagnostics: readonly Diagnostic[]): readonly Diagnostic[] =>

@@ -2,7 +2,7 @@ import type { CommonFlags } from "./flags.js";
 import { styleFor } from "./flags.js";
 import type { Io } from "./io.js";
 import { assertOpen } from "./io.js";
-import { warn } from "./world.js";
+import { note, warn } from "./world.js";
 import type { Drawing } from "../model/drawing.js";
 import type { LogLine } from "../model/store.js";
 import { drawDot, drawMermaid, mermaidLimits } from "../present/diagrams.js";
@@ -10,21 +10,29 @@ import { drawingView } from "../present/drawing-view.js";
 import type { Format, View } from "../present/format.js";
 import { present } from "../present/format.js";
 import type { LogWriter } from "../present/log-writer.js";
+import { createLogWriter } from "../present/log-writer.js";
 import { isWellFormedRecord } from "../record/well-formed.js";
 
 /** Output is written in pieces of this size. */
 const flushSize = 64 * 1024;
 
+/** Opens a printer of records in a format. */
+export async function openPrinter(flags: CommonFlags, io: Io, format: Format): Promise<RecordPrinter> {
+  return new RecordPrinter(flags, io, await createLogWriter(format, await styleFor(flags, io)));
+}
+
 /** Prints and counts records, with few large writes. */
-export class RecordPrinter {
+class RecordPrinter {
   printed = 0;
   /** Number of lines that are JSON but not well-formed records; they are skipped. */
   damaged = 0;
+  readonly #flags: CommonFlags;
   readonly #io: Io;
   readonly #writer: LogWriter;
   #text = "";
 
-  constructor(io: Io, writer: LogWriter) {
+  constructor(flags: CommonFlags, io: Io, writer: LogWriter) {
+    this.#flags = flags;
     this.#io = io;
     this.#writer = writer;
   }
@@ -43,11 +51,13 @@ export class RecordPrinter {
   settle(): void {
     this.#text += this.#writer.flush();
     this.flush();
+    noteHiddenColumns(this.#writer.hidden, this.#flags, this.#io);
   }
 
   end(): void {
     this.#text += this.#writer.end();
     this.flush();
+    noteHiddenColumns(this.#writer.hidden, this.#flags, this.#io);
   }
 
   flush(): void {
@@ -55,6 +65,13 @@ export class RecordPrinter {
     this.#text = "";
     assertOpen(this.#io.out);
   }
+}
+
+/** Says which columns of a table have no room on this terminal. */
+export function noteHiddenColumns(hidden: readonly string[], { quiet }: CommonFlags, io: Io): void {
+  if (hidden.length === 0 || quiet) return;
+  const titles = hidden.map((title) => title.toUpperCase()).join(", ");
+  note(io, `columns hidden: ${titles}; widen the terminal or use --format plain`);
 }
 
 /** Warns about skipped lines of the log. */

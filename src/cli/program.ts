@@ -1,7 +1,9 @@
 import type { OutputConfiguration } from "commander";
 import { Command } from "commander";
+import { oneLine } from "../text.js";
 import { version } from "../version.js";
 import type { ExitCode } from "./exit-codes.js";
+import type { CommonFlags } from "./flags.js";
 import { programFlags } from "./flags.js";
 import type { Io } from "./io.js";
 import { helpWidth } from "./io.js";
@@ -45,6 +47,8 @@ const groups: readonly {
       show: async () => (await import("./commands/show.js")).addShowCommand,
       validate: async () => (await import("./commands/validate.js")).addValidateCommand,
       test: async () => (await import("./commands/test.js")).addTestCommand,
+      analyze: async () => (await import("./commands/analyze.js")).addAnalyzeCommand,
+      compare: async () => (await import("./commands/compare.js")).addCompareCommand,
       fmt: async () => (await import("./commands/fmt.js")).addFmtCommand,
       new: async () => (await import("./commands/new.js")).addNewCommand,
       schema: async () => (await import("./commands/schema.js")).addSchemaCommand,
@@ -97,19 +101,25 @@ const programHelp = `
 Examples:
   $ agent-33 init
   $ agent-33 decision list
-  $ agent-33 decision evaluate decision-quality-gate \\
-      --input '{"artifact": {"quality_score": 0.9}}'
+  $ agent-33 decision evaluate expense-approval \\
+      --input '{"expense": {"amount": 40}}'
   $ agent-33 decision explain latest
 
 Help: agent-33 help TOPIC | TYPE | COMMAND
 Topics: definitions, editor, expressions, routing, tables, experiments, scored,
-  policies, gates, guardrails, enrichment, events, testing, audit, approvals,
-  http, mcp, operations, library, configuration, environment, formatting,
-  operators, exit-codes`;
+  policies, gates, guardrails, enrichment, events, testing, analysis, audit,
+  approvals, http, mcp, operations, library, configuration, environment,
+  formatting, operators, exit-codes, specifications`;
 
 /** Whether only the program itself is asked about, and not `decision`. */
 const isProgramFlag = ([word = "", ...more]: readonly string[]): boolean =>
   more.length === 0 && programFlags.includes(word);
+
+async function warnAboutVariables(io: Io): Promise<void> {
+  if (!Object.keys(io.env).some((name) => name.startsWith("AGENT33_"))) return;
+  const { warnAboutUnknownVariables } = await import("./settings.js");
+  warnAboutUnknownVariables(io.env, (message) => io.err.write(`warning: ${oneLine(message)}\n`));
+}
 
 /** Builds the command line: the named command only, or all of them for help and completion. */
 export async function buildProgram(
@@ -127,6 +137,10 @@ export async function buildProgram(
     .summary("make, define and audit decisions")
     .description("Make, define and audit decisions.")
     .helpCommand(false);
+  decision.hook("preAction", async (_, command) => {
+    const { quiet = false } = command.opts<Partial<CommonFlags>>();
+    if (!quiet) await warnAboutVariables(io);
+  });
   const [group, verb = ""] = argv;
   const named =
     group === "decision" ? groups.find(({ commands }) => Object.hasOwn(commands, verb)) : undefined;

@@ -1,5 +1,5 @@
 import type { CommonFlags } from "./flags.js";
-import type { Io } from "./io.js";
+import type { DrawnAround, Io, Stream } from "./io.js";
 import { stopwatch } from "../clock.js";
 import { formatCount } from "../present/text.js";
 import { truncate } from "../present/text-width.js";
@@ -13,10 +13,12 @@ export class Progress {
   #shownAt = 0;
   /** The line on the screen; empty: there is none. */
   #line = "";
+  /** How many lines were written above it, or would have been. */
+  #above = 0;
 
   constructor(io: Io, quiet = false) {
     this.#io = io;
-    this.#enabled = io.err.isTerminal && !quiet;
+    this.#enabled = io.err.isTerminal && !quiet && io.env["TERM"] !== "dumb";
   }
 
   /** Redraws the line in place, at most every 100 ms; `text` receives the seconds since the start. */
@@ -25,29 +27,43 @@ export class Progress {
     const now = stopwatch();
     if (now - this.#startedAt < 300 || now - this.#shownAt < 100) return;
     // A line as wide as the terminal would start a second one.
-    const line = truncate(oneLine(text((now - this.#startedAt) / 1000)), this.#io.err.columns - 1);
-    this.#draw(line);
+    this.#line = truncate(oneLine(text((now - this.#startedAt) / 1000)), this.#io.err.columns - 1);
+    this.#io.err.draw(drawn(this.#line));
     this.#shownAt = now;
   }
 
-  /** Runs a function that writes to the same terminal: the line is below the new text at once, so it does not flicker. */
-  below(write: () => void): void {
-    const line = this.#line;
-    this.erase();
-    write();
-    if (line !== "") this.#draw(line);
+  /** Writes whole lines to a stream. On the terminal of the progress line they appear above it. */
+  writeAbove(stream: Stream, lines: string): void {
+    if (!this.#enabled || stream.terminalId !== this.#io.err.terminalId) {
+      stream.write(lines);
+      return;
+    }
+    const { rows } = this.#io.err;
+    // After as many lines as the terminal has rows, the progress line is on the last row.
+    const isOnLastRow = rows > 2 && this.#above >= rows;
+    if (!isOnLastRow) this.#above += lines.split("\n").length - 1;
+    if (this.#line === "") stream.write(lines);
+    else if (isOnLastRow) stream.write(lines.replace(/\n$/, ""), scrollAbove(rows));
+    else stream.write(lines, { before: erased, after: drawn(this.#line) });
   }
 
   erase(): void {
-    if (this.#line !== "") this.#io.err.draw("\r\u001b[K");
+    if (this.#line !== "") this.#io.err.draw(erased);
     this.#line = "";
   }
-
-  #draw(line: string): void {
-    this.#io.err.draw(`\r${line}\u001b[K`);
-    this.#line = line;
-  }
 }
+
+const drawn = (line: string): string => `\r${line}\u001b[K`;
+const erased = drawn("");
+
+/**
+ * Lets only the rows above the last one scroll while text is written, so that the line there never disappears, however
+ * fast the text is. The cursor returns to the last row.
+ */
+const scrollAbove = (rows: number): DrawnAround => ({
+  before: `\u001b[1;${rows - 1}r\u001b[${rows - 1};1H\n`,
+  after: `\u001b[r\u001b[${rows};1H`,
+});
 
 /** Returns the percentage and the time left, at the same speed, of work of which a share is done in some seconds. */
 function shareDone(share: number, seconds: number): { readonly percent: string; readonly left: string } {

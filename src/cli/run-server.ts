@@ -1,8 +1,11 @@
 import type { AddressInfo } from "node:net";
+import { resolve } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import type { ExitCode } from "./exit-codes.js";
 import type { DecideFlags } from "./flags.js";
 import type { Io } from "./io.js";
+import type { Setting } from "./settings-table.js";
+import { decisionsDirectory, settingsFiles, storeSettings } from "./settings.js";
 import { openReloadingWorld, openServerLog } from "./server-world.js";
 import type { ServeOptions } from "./commands/serve.js";
 import { DecisionError } from "../errors.js";
@@ -37,7 +40,11 @@ export async function runServer(options: ServeOptions, flags: DecideFlags, io: I
   const parts = { reloadingWorld: world, authenticate, metrics, log, mcp: mcp?.handle };
   const server: HttpServer = await openHttpServer({ ...options, ...parts });
   try {
-    const signal = await serveUntilSignal({ server, mcp, world }, options, log);
+    const signal = await serveUntilSignal(
+      { server, mcp, world, sources: sourceTexts(world, flags, io) },
+      options,
+      log,
+    );
     return signal === "SIGINT" ? 130 : 0;
   } finally {
     await world.stop();
@@ -50,10 +57,22 @@ interface RunningServer {
   readonly server: HttpServer;
   readonly mcp: McpHttp | undefined;
   readonly world: ReloadingWorld;
+  /** What it serves and where it records. */
+  readonly sources: readonly string[];
+}
+
+/** Names the directories that the server uses, with their sources: nothing else shows that they are the wrong ones. */
+function sourceTexts(world: ReloadingWorld, flags: DecideFlags, io: Io): readonly string[] {
+  const files = settingsFiles(io);
+  const decisions = decisionsDirectory(flags.decisions, io, files);
+  const { directory: store } = storeSettings(flags, io, files);
+  const { length: count } = world.current.definitions.ids;
+  const textOf = ({ value, from }: Setting): string => `${resolve(io.cwd, value)} (from ${from})`;
+  return [`decisions: ${count} in ${textOf(decisions)}`, `store: ${textOf(store)}`];
 }
 
 async function serveUntilSignal(
-  { server, mcp, world }: RunningServer,
+  { server, mcp, world, sources }: RunningServer,
   options: ServeOptions,
   log: LogWriter,
 ): Promise<StopSignal> {
@@ -63,6 +82,7 @@ async function serveUntilSignal(
   const stopped = waitForSignal();
   const host = options.host.includes(":") ? `[${options.host}]` : options.host;
   log.writeText(`listening on http://${host}:${port}`);
+  for (const text of sources) log.writeText(text);
   if (options.tokens === undefined) {
     log.writeText(
       "authentication is off, so only this machine can connect; use --jwks to allow remote clients",

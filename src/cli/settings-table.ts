@@ -28,10 +28,12 @@ export interface SettingDefinition<T extends SettingValue = SettingValue> {
   readonly flag?: string;
   /** The default; `project` is the path of the project's settings file. Absent: no value unless a source sets it. */
   fallback?(io: Io, project?: string): Setting<T>;
+  /** What applies while it has no value, for tables. */
+  readonly unset?: string;
   /** The value that the current directory implies; takes precedence over the user's settings. */
   implied?(io: Io): Setting<T> | undefined;
-  /** Whether a project file may set this value. Absent: always. */
-  allowedInProject?(value: unknown): boolean;
+  /** Whether a project file may set this value; `own` returns the user's value, or the default. Absent: always. */
+  allowedInProject?(value: unknown, own: () => T | undefined): boolean;
   /** What a project file may set, for the warning about another value. Absent: nothing. */
   readonly onlyInProject?: string;
   /** Checks a value before `config set` stores it, and returns the value to store. */
@@ -78,33 +80,42 @@ export const settings = {
     flag: "--durability",
     fallback: () => ({ value: "full", from: "the default" }),
   }),
+  // A guarded agent may be able to write the project's settings: another key would sign what it does, or block the log.
   signingKey: setting({
     key: "signing_key",
-    description: "private key file (Ed25519, PEM) that signs checkpoints",
+    description: "private key file (PEM) for signatures; user's settings only",
     type: path("the path of a file", { except: /-----BEGIN/ }),
     env: "AGENT33_SIGNING_KEY",
+    unset: "checkpoints are not signed",
+    allowedInProject: () => false,
     beforeStoring: async (file) => (await import("./settings-file.js")).checkSigningKey(file),
   }),
+  // With fewer checkpoints, fewer records are signed.
   checkpointEvery: settingWithDefault({
     key: "checkpoint_every",
     description: "number of records between two checkpoints",
     type: integer(1, 1_000_000),
     env: "AGENT33_CHECKPOINT_EVERY",
     fallback: () => ({ value: 1000, from: "the default" }),
+    allowedInProject: (value, own) => typeof value !== "number" || value <= (own() ?? Infinity),
+    onlyInProject: "a number up to that of the user",
   }),
+  // With large files, `retention` and `prune` remove nothing; with small ones, a log has very many.
   segmentSize: settingWithDefault({
     key: "segment_size",
-    description: "maximum size of a log file in bytes",
+    description: "maximum size of a log file in bytes; user's settings only",
     type: integer(1024, 1_073_741_824),
     env: "AGENT33_SEGMENT_SIZE",
     fallback: () => ({ value: 67_108_864, from: "the default" }),
+    allowedInProject: () => false,
   }),
-  // A guarded agent may be able to write the project's settings, and must not delete the evidence of what it did.
+  // It must not delete the evidence of what it did.
   retention: setting({
     key: "retention",
     description: "how long records are kept: `90d`; user's settings only",
     type: duration(),
     env: "AGENT33_RETENTION",
+    unset: "records are kept",
     allowedInProject: () => false,
   }),
   // People who can edit a project's definitions can edit its settings too: they may require approval, not waive it.
@@ -125,6 +136,7 @@ export const settings = {
     type: choice("deny", "allow"),
     env: "AGENT33_UNKNOWN_TOOLS",
     flag: "--unknown-tools",
+    unset: "allow, once there is a policy",
     allowedInProject: (value) => value !== "allow",
     onlyInProject: "`deny`",
   }),
@@ -169,6 +181,15 @@ export const settings = {
 export const settingDefinitions: readonly SettingDefinition[] = Object.values(settings);
 
 export const settingKeys: readonly string[] = settingDefinitions.map(({ key }) => key);
+
+/** The names of environment variables that begin like this are for this program. */
+export const variablePrefix = "AGENT33_";
+
+/** Every environment variable of this program; those without a setting belong to directories and to `serve`. */
+export const variables: readonly string[] = [
+  ...settingDefinitions.flatMap(({ env }) => env ?? []),
+  ...["HOME", "CACHE", "HOST", "PORT", "JWKS", "ISSUER", "AUDIENCE"].map((name) => variablePrefix + name),
+];
 
 /** The groups of settings: objects in a settings file. */
 export const settingGroups: readonly string[] = [

@@ -3,11 +3,19 @@ import { dirname, join } from "node:path";
 import type { LineageOptions } from "../decide/request.js";
 import { InvalidJson, parseJson } from "../digest/parse-json.js";
 import { DecisionError, fileErrorHint } from "../errors.js";
-import { didYouMean } from "../text.js";
+import { didYouMean, nearest } from "../text.js";
 import { agentHome } from "./directories.js";
+import { decodeText, stripByteOrderMark } from "./input.js";
 import type { Io } from "./io.js";
 import type { Setting, SettingDefinition, SettingValue, SettingWithDefault } from "./settings-table.js";
-import { settingDefinitions, settingGroups, settingKeys, settings } from "./settings-table.js";
+import {
+  settingDefinitions,
+  settingGroups,
+  settingKeys,
+  settings,
+  variablePrefix,
+  variables,
+} from "./settings-table.js";
 import { isObject } from "../expression/equal.js";
 
 /** The settings that the store is opened with. */
@@ -102,11 +110,15 @@ export function findSetting<T extends SettingValue>(
   definition: SettingDefinition<T>,
   sources: Sources,
 ): Setting<T> | undefined {
-  return (
-    findOverride(definition, sources) ??
-    fromFile(definition, sources.files.user(), sources.io) ??
-    definition.fallback?.(sources.io, sources.files.projectPath())
-  );
+  return findOverride(definition, sources) ?? findOwn(definition, sources);
+}
+
+/** Returns the value of the user's settings, or the default. */
+function findOwn<T extends SettingValue>(
+  definition: SettingDefinition<T>,
+  { io, files }: Pick<Sources, "io" | "files">,
+): Setting<T> | undefined {
+  return fromFile(definition, files.user(), io) ?? definition.fallback?.(io, files.projectPath());
 }
 
 function resolveSetting<T extends SettingValue>(
@@ -119,11 +131,10 @@ function resolveSetting<T extends SettingValue>(
 /** Returns the value of a source that takes precedence over the user's settings, if there is one. */
 export function findOverride<T extends SettingValue>(
   definition: SettingDefinition<T>,
-  { flag, io, files }: Sources,
+  sources: Sources,
 ): Setting<T> | undefined {
-  return (
-    fromText(definition, flag, io) ?? fromProject(definition, files.project(), io) ?? definition.implied?.(io)
-  );
+  const { flag, io } = sources;
+  return fromText(definition, flag, io) ?? fromProject(definition, sources) ?? definition.implied?.(io);
 }
 
 function fromText<T extends SettingValue>(
@@ -142,16 +153,20 @@ function fromText<T extends SettingValue>(
 
 function fromProject<T extends SettingValue>(
   definition: SettingDefinition<T>,
-  file: SettingsFile | undefined,
-  io: Io,
+  sources: Sources,
 ): Setting<T> | undefined {
-  return file !== undefined && isAllowedInProject(definition, file)
-    ? fromFile(definition, file, io)
-    : undefined;
+  const file = sources.files.project();
+  if (file === undefined || !isAllowedInProject(definition, file, sources)) return undefined;
+  return fromFile(definition, file, sources.io);
 }
 
-function isAllowedInProject(definition: SettingDefinition, { values }: SettingsFile): boolean {
-  return definition.allowedInProject?.(values[definition.key]) ?? true;
+function isAllowedInProject(
+  definition: SettingDefinition,
+  { values }: SettingsFile,
+  sources: Pick<Sources, "io" | "files">,
+): boolean {
+  const own = (): SettingValue | undefined => findOwn(definition, sources)?.value;
+  return definition.allowedInProject?.(values[definition.key], own) ?? true;
 }
 
 function fromFile<T extends SettingValue>(
@@ -189,13 +204,14 @@ function describeValue(value: unknown): string {
 
 /** Warns about settings in a project file that only the user may set; they have no effect. */
 export function warnAboutIgnoredSettings(
-  file: SettingsFile | undefined,
+  sources: Pick<Sources, "io" | "files">,
   warn: (message: string) => void,
 ): void {
+  const file = sources.files.project();
   if (file === undefined) return;
   for (const definition of settingDefinitions) {
     const { key, onlyInProject } = definition;
-    if (!Object.hasOwn(file.values, key) || isAllowedInProject(definition, file)) continue;
+    if (!Object.hasOwn(file.values, key) || isAllowedInProject(definition, file, sources)) continue;
     const why =
       onlyInProject === undefined
         ? "only the user's own settings can set it"
@@ -213,6 +229,17 @@ export function warnAboutUnknownSettings(
   for (const key of Object.keys(file.values).filter((each) => !settingKeys.includes(each))) {
     const suggestion = didYouMean(key, settingKeys);
     warn(`unknown setting \`${key}\` in \`${file.path}\`${suggestion ? `; ${suggestion}` : ""}`);
+  }
+}
+
+/** Warns about misspelt environment variables; they have no effect. */
+export function warnAboutUnknownVariables(env: Io["env"], warn: (message: string) => void): void {
+  const names = variables.map((name) => name.slice(variablePrefix.length));
+  for (const [name, value] of Object.entries(env)) {
+    if (!name.startsWith(variablePrefix) || variables.includes(name) || !value) continue;
+    const similar = nearest(name.slice(variablePrefix.length), names);
+    const suggestion = similar === undefined ? "" : `; did you mean \`${variablePrefix}${similar}\`?`;
+    warn(`unknown environment variable \`${name}\`${suggestion}`);
   }
 }
 
@@ -279,26 +306,25 @@ function findProjectFile(directory: string): string | undefined {
 
 function readSettingsFile(path: string): SettingsFile {
   if (!existsSync(path)) return { path, values: {} };
-  let text: string;
+  let bytes: Buffer;
   try {
     const stats = statSync(path);
     // Reading a pipe or a device may not end: an agent may make the call if its hook does not answer.
     if (!stats.isFile() && !stats.isDirectory()) throw new Error("it is not a regular file");
-    text = readFileSync(path, "utf8");
+    bytes = readFileSync(path);
   } catch (error) {
-    throw unusableFile(
-      `cannot read \`${path}\`: ${(error as Error).message}`,
-      fileErrorHint(error, path) ?? fixHint,
-      error,
-    );
+    throw new DecisionError("file_unreadable", `cannot read \`${path}\`: ${(error as Error).message}`, {
+      hint: fileErrorHint(error, path) ?? fixHint,
+      cause: error,
+    });
   }
   let values: unknown;
   try {
-    values = parseJson(text);
+    values = parseJson(stripByteOrderMark(decodeText(bytes, `\`${path}\``)));
   } catch (error) {
-    const isJson = error instanceof InvalidJson && error.value !== undefined;
-    const problem = isJson ? `cannot be used: ${error.message}` : "is not valid JSON";
-    throw unusableFile(`\`${path}\` ${problem}`, fixHint, error);
+    if (!(error instanceof InvalidJson)) throw error;
+    const problem = error.value === undefined ? "is not valid JSON" : "cannot be used";
+    throw unusableFile(`\`${path}\` ${problem}: ${error.message}`, error.hint ?? fixHint, error);
   }
   if (isObject(values)) {
     return { path, values: withoutGroups(path, values) };
@@ -332,7 +358,7 @@ function withoutGroups(
 const fixHint = "fix the file, or remove it to use the defaults";
 
 const unusableFile = (message: string, hint: string, cause?: unknown): DecisionError =>
-  new DecisionError("file_unreadable", message, { hint, cause });
+  new DecisionError("usage", message, { hint, cause });
 
 function once<T>(compute: () => T): () => T {
   let result: { readonly value: T } | undefined;

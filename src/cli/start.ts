@@ -17,8 +17,12 @@ import { cacheHome } from "./directories.js";
 import { makeDirectory, removeUnusedFolders } from "../store/files.js";
 
 declare const __BUNDLE_HASH__: string;
-/** The commands of each smaller bundle, which starts faster. */
+/** The commands of each bundle that stands alone. */
 declare const __BUNDLES__: Readonly<Record<string, readonly string[]>>;
+/** Flags for which commands of those bundles need all others. */
+declare const __LAYERED_FLAGS__: readonly string[];
+/** The bundles that contain all other commands; each loads those after it when it needs them. */
+declare const __LAYERS__: readonly string[];
 
 type Wrapper = (
   exports: object,
@@ -39,12 +43,19 @@ function load(file: string, cacheName: string): object {
   const script = new Script(source, { filename: path, ...(cached && { cachedData: cached.code }) });
   const usable = script.cachedDataRejected === true ? undefined : cached;
   if (folder !== undefined && (usable === undefined || usable.trials < maxTrials)) {
-    process.once("exit", () => saveCode(folder, cacheName, script, usable));
+    beforeExit.push(() => saveCode(folder, cacheName, script, usable));
   }
   const module = { exports: {} };
   (script.runInThisContext() as Wrapper)(module.exports, requireWithin, module, __dirname);
   return module.exports;
 }
+
+const beforeExit: (() => void)[] = [];
+// Nothing is pending now, so this only skips the disposal of V8's heap, which takes milliseconds.
+process.once("exit", () => {
+  for (const work of beforeExit) work();
+  process.exit();
+});
 
 const loaded = new Map<string, object>();
 
@@ -53,7 +64,7 @@ function requireWithin(name: string): unknown {
   if (!name.startsWith("./")) return require(name);
   let exports = loaded.get(name);
   if (exports === undefined) {
-    exports = load(name.slice(2), name.slice(2));
+    exports = load(name.slice(2), codeCacheName(name.slice(2)));
     loaded.set(name, exports);
   }
   return exports;
@@ -74,7 +85,8 @@ const maxTrials = 3;
 function readCachedCode(path: string): CachedCode | undefined {
   let fd: number;
   try {
-    fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+    // Non-blocking: opening a pipe would wait forever.
+    fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch {
     return undefined;
   }
@@ -152,20 +164,25 @@ function writeTrials(path: string, trials: number): void {
 }
 
 const [group = "", verb = ""] = process.argv.slice(2);
-(load(`${bundleName()}.cjs`, codeCacheName()) as { run(): void }).run();
+(requireWithin(`./${bundleName()}.cjs`) as { run(): void }).run();
 
 function bundleName(): string {
   const isProgramFlag = group.startsWith("-") && verb === "";
   const isCommand = group === "decision" && !verb.startsWith("-");
   const command = isCommand ? verb : isProgramFlag ? group : "";
-  return Object.keys(__BUNDLES__).find((name) => __BUNDLES__[name]?.includes(command)) ?? "agent-33";
+  const own = Object.keys(__BUNDLES__).find((name) => __BUNDLES__[name]?.includes(command));
+  const isLayered = (word: string): boolean => __LAYERED_FLAGS__.includes(word.replace(/=.*/s, ""));
+  return own === undefined || process.argv.some(isLayered) ? "core" : own;
 }
 
 /**
- * The code cache holds the functions that its first run has called, so every command has its own. Words that are
- * not command names share one.
+ * The code cache holds the functions that its first run has called, so every command has its own for each bundle. Words
+ * that are not command names share one. Libraries are the same for all commands.
  */
-function codeCacheName(): string {
+function codeCacheName(file: string): string {
+  const bundle = file.replace(/\.cjs$/, "");
+  if (!__LAYERS__.includes(bundle) && !Object.hasOwn(__BUNDLES__, bundle)) return file;
   const name = group === "decision" ? verb : group;
-  return /^-{0,2}[a-z]+(?:-[a-z]+)?$/.test(name) && name.length <= 16 ? `run-${name}` : "run-other";
+  const isName = /^-{0,2}[a-z]+(?:-[a-z]+)?$/.test(name) && name.length <= 16;
+  return `${bundle}-${isName ? name : "other"}`;
 }

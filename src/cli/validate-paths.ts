@@ -2,6 +2,7 @@ import { readFileSync, realpathSync, statSync } from "node:fs";
 import type { DefinitionFiles } from "./definition-files.js";
 import { libraryOf, readDefinitionFiles } from "./definition-files.js";
 import type { ApprovalSettings } from "./settings.js";
+import { reviewConditions } from "../analysis/review-conditions.js";
 import { approvalOf } from "../definition/approval/approved-library.js";
 import { verifyLock } from "../definition/approval/lock.js";
 import type { FileSummary } from "../definition/definition-file.js";
@@ -52,12 +53,20 @@ export async function validatePaths(
   const library = libraryOf({ summaries, located, isPart });
   const guarded = await checkGuardrails(located, library);
   const tests = read.flatMap((each) => each.tests ?? []).filter((each) => each.tests.length > 0);
+  const overridden = library.summaries.flatMap(({ foreignOverrides = [] }) =>
+    foreignOverrides.flatMap(({ foreign }) => foreign.map(({ policy }) => policy)),
+  );
   const { findTestProblems } = await import("./open-tests.js");
   const { findAddressFault: classifyAddress } = await import("../enrichment/address.js");
   const problems = [
     ...library.diagnostics,
     ...summaries.flatMap(({ testDiagnostics = [] }) => testDiagnostics),
-    ...reviewDirectory(summaries, located, { classifyAddress, isPart }),
+    ...reviewDirectory(summaries, located, {
+      classifyAddress,
+      isPart,
+      tests: tests.flatMap((each) => each.tests),
+    }),
+    ...located.flatMap((each) => reviewConditions(each, overridden)),
     ...guarded.problems,
     ...(await findTestProblems(tests, library, { isPart, readFile: fileReader(paths, unsaved) })),
     ...approvals,

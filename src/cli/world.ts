@@ -29,7 +29,7 @@ import type { Result } from "../model/result.js";
 import type { Scope } from "../model/scope.js";
 import type { Shelf } from "../model/store.js";
 import type { FindApproval } from "../present/definition-views.js";
-import type { ReadValues } from "../record/recorded-values.js";
+import type { ScopeValues } from "../present/result-view.js";
 import type { Records } from "../record/records.js";
 import type { OpenedDefinitions } from "../store/definitions.js";
 import { hasApprovalLock } from "../store/approval-lock-file.js";
@@ -63,17 +63,21 @@ export async function openWorld(
   return composeApproved(records, definitions, { decisions, trustedKeys, options, seenLocks });
 }
 
-/** Returns a function that finds the values that a condition read; undefined where the scope is not known. */
-export async function valueReaderFor(
+/** Finds the values that conditions read; undefined where the scope is not known. */
+export async function scopeValuesOf(
   { decision_id, input_value: input }: Pick<Result, "decision_id" | "input_value">,
   scopes: ReadonlyMap<string, Scope>,
   world: Composed,
-): Promise<ReadValues | undefined> {
+): Promise<ScopeValues | undefined> {
   const scope = scopes.get(decision_id);
   if (scope === undefined) return undefined;
   const { scopeValueReader } = await import("../record/recorded-values.js");
+  const { limitUses } = await import("../present/limit-uses.js");
   const { definition } = await world.definitions.find(decision_id);
-  return scopeValueReader({ ...scope, input }, definition);
+  return {
+    readValues: scopeValueReader({ ...scope, input }, definition),
+    limits: limitUses(definition, scope.facts),
+  };
 }
 
 /**
@@ -94,8 +98,21 @@ export async function openSeenLocks(
   return seenLocksIn(store);
 }
 
-export const openStoreRecords = (flags: StoreFlags, io: Io, files: SettingsFiles): Promise<Records> =>
-  composeRecords(storeConfiguration(flags, io, files), (message) => warn(flags, io, message));
+export const openStoreRecords = (
+  flags: StoreFlags,
+  io: Io,
+  files: SettingsFiles,
+  damage?: DamageWatch,
+): Promise<Records> =>
+  composeRecords(storeConfiguration(flags, io, files, damage), (message) => warn(flags, io, message));
+
+/**
+ * Whether the log was found damaged, for commands that answer with their exit code: on a damaged log they must not say
+ * that all is well, and `--quiet` does not hide the warning.
+ */
+export interface DamageWatch {
+  isDamaged: boolean;
+}
 
 export const worldOptions = (flags: DecideFlags, io: Io, files: SettingsFiles): WorldOptions => ({
   unknownTools: unknownToolsSetting(flags.unknownTools, io, files)?.value,
@@ -136,10 +153,11 @@ export async function openReadableWorld(
   flags: StoreFlags,
   io: Io,
   files: SettingsFiles = settingsFiles(io),
+  damage?: DamageWatch,
 ): Promise<ReadableWorld> {
   const startedAt = stopwatch();
   const decisions = decisionsDirectory(flags.decisions, io, files);
-  const records = await openStoreRecords(flags, io, files);
+  const records = await openStoreRecords(flags, io, files, damage);
   const definitions = await composeDefinitions({
     decisions: decisions.value,
     cacheHome: cacheHome(io.env),
@@ -158,10 +176,10 @@ export async function openReadableWorld(
 }
 
 /** Opens the records alone, for commands that need no definitions. */
-export function openRecords(flags: StoreFlags, io: Io): Promise<Records> {
+export function openRecords(flags: StoreFlags, io: Io, damage?: DamageWatch): Promise<Records> {
   warnIfStoreMissing(flags, io);
   if (flags.verbose) noteStore(flags, io);
-  return composeRecords(storeConfiguration(flags, io), (message) => warn(flags, io, message));
+  return openStoreRecords(flags, io, settingsFiles(io), damage);
 }
 
 /** Returns the path given with --store if nothing exists there. Only commands that record create a store. */
@@ -192,6 +210,7 @@ export function storeConfiguration(
   flags: StoreFlags,
   io: Io,
   files: SettingsFiles = settingsFiles(io),
+  damage?: DamageWatch,
 ): Exclude<StoreConfiguration, "memory"> {
   const { directory, durability, signingKey, checkpointEvery, segmentSize, retention } = storeSettings(
     flags,
@@ -210,13 +229,16 @@ export function storeConfiguration(
     checkpointEvery: checkpointEvery.value,
     sign: signingKey && signerFromFile(signingKey.value),
     progress: readingProgress(flags, io),
-    onDamage: (message) => warn(flags, io, message),
+    onDamage: (message) => {
+      if (damage !== undefined) damage.isDamaged = true;
+      warn({ ...flags, quiet: damage === undefined && flags.quiet === true }, io, message);
+    },
   };
 }
 
 function warnAboutSettings(flags: StoreFlags, io: Io, files: SettingsFiles): void {
   warnAboutUnknownSettings(files.project(), (message) => warn(flags, io, message));
-  warnAboutIgnoredSettings(files.project(), (message) => warn(flags, io, message));
+  warnAboutIgnoredSettings({ io, files }, (message) => warn(flags, io, message));
 }
 
 function assertDirectory(directory: string): void {
@@ -261,6 +283,13 @@ function readingProgress({ quiet }: StoreFlags, io: Io): (done: number, total: n
 
 export function note(io: Io, text: string): void {
   io.err.write(`${oneLine(text)}\n`);
+}
+
+/** Says where definitions were searched, and in which files. */
+export function noteNoDecisions(flags: CommonFlags, io: Io): void {
+  if (flags.quiet) return;
+  const { value: directory } = decisionsDirectory(flags.decisions, io);
+  note(io, `no decisions found in \`${directory}\`: they are in files named *.yaml, *.yml or *.json`);
 }
 
 export function warn(flags: CommonFlags, io: Io, message: string): void {

@@ -5,9 +5,10 @@ import { parseInstant } from "../expression/instant.js";
 import { matchesGlob } from "../definition/tool-match.js";
 import type { BasePolicy, Policy } from "../model/definition.js";
 import type { Json, JsonObject } from "../model/json.js";
-import type { DecisionRecord } from "../model/record.js";
+import type { AuthenticatedCaller, DecisionRecord } from "../model/record.js";
 import type { Found, Ledger, Limit } from "../model/store.js";
-import { sessionOf, sessionStateCounter } from "../record/counters.js";
+import type { StateOwner } from "../record/counters.js";
+import { callerSubject, sessionOf, sessionStateCounter } from "../record/counters.js";
 import { maskMarker } from "../record/mask.js";
 import { orgOfCaller } from "../record/record-keys.js";
 import { bindContext } from "./bind.js";
@@ -59,12 +60,13 @@ export interface CallContext {
   readonly keptIn?: string;
   /** The counter of the calls that sent a state, if this is one of them. */
   readonly sent?: string;
-  /** Refuses the record if another call has sent a state in the meantime. */
-  readonly limit?: Limit;
+  /** Refuse the record if another call has sent a state in the meantime. */
+  readonly limits?: readonly Limit[];
 }
 
 /**
- * Adds the state of the session to the context of a call that does not send it: that of the last call that did. A state
+ * Adds the state of the session to the context of a call that does not send it: that of the last call that did. A caller
+ * who may only ask for decisions must not change what those of others rest on, so its state is kept for itself. A state
  * that cannot be restored is an error if a policy may read it, because a policy could allow by not knowing it.
  */
 export async function withSessionState(
@@ -75,22 +77,33 @@ export async function withSessionState(
 ): Promise<CallContext> {
   const session = sessionOf(request);
   if (session === undefined || log === undefined) return { context };
-  const counter = sessionStateCounter(session);
-  if (Object.hasOwn(context, "session")) return { context, sent: counter };
-  const { count, seq } = await log.counter(counter);
-  const limit: Limit = { counter, most: count + 1 };
-  if (count === 0) return { context, limit };
+  const owner = stateOwner(request);
+  const own = sessionStateCounter(session, ...owner);
+  if (Object.hasOwn(context, "session")) return { context, sent: own };
+  const counters = owner.length === 0 ? [own] : [own, sessionStateCounter(session)];
+  const counted = await Promise.all(counters.map((counter) => log.counter(counter)));
+  const limits = counters.map((counter, at): Limit => ({ counter, most: (counted[at]?.count ?? 0) + 1 }));
+  const seq = Math.max(...counted.map((each) => each.seq));
+  if (seq === 0) return { context, limits };
   const found = stateIn(await log.find({ seq }), request);
   if ("record_id" in found) {
     const { record_id, state } = found;
-    return { context: bindContext({ ...context, session: state }), keptIn: record_id, limit };
+    return { context: bindContext({ ...context, session: state }), keptIn: record_id, limits };
   }
-  if (!policies.some(mayReadSession)) return { context, limit };
+  if (!policies.some(mayReadSession)) return { context, limits };
   throw new DecisionError(
     "usage",
     `the state of session \`${request.session_id ?? ""}\` was not kept: ${found.missing}`,
     { hint: "send `session` with this call" },
   );
+}
+
+/** Returns for whose calls the state that a caller sends is kept. */
+function stateOwner({ caller, may_report: mayReport }: CheckRequest): StateOwner {
+  // A program can pass an incomplete caller.
+  const { scopes = [] }: Partial<AuthenticatedCaller> = caller ?? {};
+  if (mayReport ?? (caller === undefined || scopes.includes("report"))) return [];
+  return callerSubject(caller) ?? ["unidentified"];
 }
 
 type StoredState = { readonly record_id: string; readonly state: Json } | { readonly missing: string };
@@ -124,7 +137,7 @@ const mayBeSession = /^(?:session|context|input)?(?:\.|$)/;
 /** Counts the record that later calls restore the state from: if possible, one that has all of it. */
 export function countSessionState(
   decisions: readonly Decision[],
-  { sent, limit }: CallContext,
+  { sent, limits: others = [] }: CallContext,
 ): readonly Decision[] {
   const recorded = decisions.filter(({ draft }) => draft !== undefined);
   const counted = recorded.find(hasWholeState) ?? recorded[0];
@@ -132,8 +145,7 @@ export function countSessionState(
     const { draft } = decision;
     if (draft === undefined || decision !== counted) return decision;
     const counts = sent === undefined ? draft.counts : [...draft.counts, sent];
-    const limits = limit === undefined ? draft.limits : [...draft.limits, limit];
-    return { ...decision, draft: { ...draft, counts, limits } };
+    return { ...decision, draft: { ...draft, counts, limits: [...draft.limits, ...others] } };
   });
 }
 

@@ -37,6 +37,11 @@ export interface CheckRequest extends Omit<Provenance, "check_id"> {
   /** The caller cannot change the params, so no override may set them. */
   readonly fixed_params?: boolean;
   readonly caller?: AuthenticatedCaller | undefined;
+  /**
+   * Whether the caller may report results. Only then is the `session` that it sends kept for the calls of others. Default:
+   * whether its scopes have `report`; true without a caller.
+   */
+  readonly may_report?: boolean;
   readonly dry_run?: boolean;
   readonly strict?: boolean;
 }

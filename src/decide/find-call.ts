@@ -94,6 +94,7 @@ async function findCallWithoutSession(
   assertAllowed(record, call);
   const unlinked = unlinkedFrom(record);
   if (checkId === undefined) return unlinked("is not that of a check, or was recorded by an earlier version");
+  if (orgOfCaller(record) !== request.org) return unlinked("belongs to a caller outside of the organisation");
   if (reported !== undefined && !digestsOf(call, masks).includes(paramsDigest(reported.params)))
     return unlinked("is about a call with other params");
   if (await hasResult(checkId, log)) return unlinked("is about a call that has a result already");

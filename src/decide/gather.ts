@@ -31,7 +31,7 @@ import type { LoadedDefinition, Definition } from "../model/definition.js";
 import type { Json, JsonObject } from "../model/json.js";
 import type { Scope } from "../model/scope.js";
 import type { LimitSubject, Session } from "../record/counters.js";
-import { allowedCallCounter, allowedSumCounter, sessionOf } from "../record/counters.js";
+import { allowedCallCounter, allowedSumCounter, callerSubject, sessionOf } from "../record/counters.js";
 import { maskedTexts, maskText } from "../record/mask.js";
 import { microsecondsOf } from "../record/timestamp.js";
 
@@ -202,21 +202,18 @@ function limitSubject(
   caller: Json | undefined,
   session: Session | undefined,
 ): LimitSubject | undefined {
-  const { issuer, subject, org_id } = isObject(caller) ? caller : {};
   switch (per) {
     case "session":
       return session === undefined ? undefined : [session];
     case "caller":
-      if (!isText(issuer) || !isText(subject)) return undefined;
-      return isText(org_id) ? ["caller", issuer, subject, org_id] : ["caller", issuer, subject];
+      return callerSubject(caller);
     case "org": {
-      const org = definition.type === "gate" ? definition.action.org : org_id;
-      return isText(org) ? ["org", org] : undefined;
+      const ofCaller = isObject(caller) ? caller["org_id"] : undefined;
+      const org = definition.type === "gate" ? definition.action.org : ofCaller;
+      return typeof org === "string" && org !== "" ? ["org", org] : undefined;
     }
   }
 }
-
-const isText = (value: unknown): value is string => typeof value === "string" && value !== "";
 
 async function countEach<Item, Value>(
   items: readonly Item[],

@@ -42,6 +42,8 @@ export interface World {
   readonly fetcher?: (() => Promise<Fetcher>) | undefined;
   /** What is recorded of the lineage; undefined: all of it. */
   readonly lineage?: LineageOptions | undefined;
+  /** True for tests, which compare answers: results have neither a hash nor a lineage. */
+  readonly answersOnly?: boolean | undefined;
   /** Called with the values that a decision is made with, masked; again where it is made again. */
   readonly onScope?: OnScope | undefined;
 }

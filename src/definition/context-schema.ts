@@ -28,7 +28,8 @@ export type ContextValidator = (context: JsonObject) => readonly SchemaViolation
  */
 export function compileContextSchema(schema: JsonObject, documentName = "the context"): ContextValidator {
   const overlong = new Set<string>();
-  const validate = newAjv((pattern) => overlong.add(pattern)).compile(schema);
+  // Adding the schema of schemas takes as long as compiling most others, and its formats keep others from using it.
+  const validate = newAjv({ meta: false, onOverlong: (pattern) => overlong.add(pattern) }).compile(schema);
   const wording = contextWording(documentName);
   return (context) => {
     overlong.clear();
@@ -116,8 +117,15 @@ function compileError(schema: JsonObject): string | undefined {
   }
 }
 
-function newAjv(onOverlong: (pattern: string) => void = () => undefined): Ajv {
+interface AjvOptions {
+  /** Whether it knows the schema of schemas. */
+  readonly meta?: boolean;
+  readonly onOverlong?: (pattern: string) => void;
+}
+
+function newAjv({ meta = true, onOverlong = () => undefined }: AjvOptions = {}): Ajv {
   const options: Options = {
+    meta,
     allErrors: true,
     strict: true,
     strictTypes: false,

@@ -34,12 +34,18 @@ export function diagnosticAt(place: FilePlace, text: DiagnosticText): Diagnostic
     line,
     column,
     severity,
-    message: printable(message).replaceAll("\n", " "),
-    ...(hint !== undefined && { hint: printable(hint) }),
+    message: shorten(printable(message).replaceAll("\n", " ")),
+    ...(hint !== undefined && { hint: shorten(printable(hint)) }),
     ...(excerpt !== undefined && { excerpt: printable(excerpt) }),
     ...(decision_id !== undefined && { decision_id }),
   };
 }
+
+/** A name or a value in a file can be as long as the file. */
+const maxLength = 1000;
+
+const shorten = (text: string): string =>
+  text.length <= maxLength ? text : `${text.slice(0, maxLength).replace(/[\ud800-\udbff]$/, "")}…`;
 
 /** Converts the path of a finding to `file:line:column`. `within` is the path that the finding's path starts from. */
 export function locateFinding(

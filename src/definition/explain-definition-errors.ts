@@ -2,11 +2,12 @@ import type { ErrorObject } from "ajv";
 import { didYouMean, nearest } from "../text.js";
 import { authTypes, decisionTypes, guardrailTypes, observerTypes } from "./decision-types.js";
 import type { Finding } from "./diagnostics.js";
-import type { SchemaError, SchemaWording } from "./explain-schema-errors.js";
-import { explainSchemaErrors, listValues, maxShownLength, valueAt } from "./explain-schema-errors.js";
+import type { AjvParams, SchemaError, SchemaWording } from "./explain-schema-errors.js";
+import { explainSchemaErrors, listValues, maxShownLength, pathOf, valueAt } from "./explain-schema-errors.js";
 import { schema } from "./schema.js";
 import type { Path } from "./yaml-source.js";
 import { isObject } from "../expression/equal.js";
+import type { JsonObject } from "../model/json.js";
 
 /** Explains the errors of the definition schema about one document. */
 export function explainDefinitionErrors(
@@ -14,7 +15,7 @@ export function explainDefinitionErrors(
   document: unknown,
 ): readonly Finding[] {
   const findings = [
-    ...explainSchemaErrors(errors, document, definitionWording),
+    ...explainSchemaErrors(withoutJoinedKeys(errors, document), document, definitionWording),
     ...unknownKeysWithoutType(document),
   ];
   const seen = new Set<string>();
@@ -23,6 +24,21 @@ export function explainDefinitionErrors(
     return !seen.has(text) && seen.add(text);
   });
 }
+
+/** Leaves out what seems to be missing only because a key and its value were joined. */
+function withoutJoinedKeys(errors: readonly ErrorObject[], document: unknown): readonly ErrorObject[] {
+  const joined = errors.filter(({ keyword, params, instancePath }) => {
+    const { additionalProperty: key = "" } = params as Partial<AjvParams>;
+    if (keyword !== "additionalProperties" || !joinedEntry.test(key)) return false;
+    return valueAt(document, [...pathOf(instancePath, document), key]) === null;
+  });
+  const places = new Set(joined.map(({ instancePath }) => instancePath));
+  const isMissing = ({ keyword }: ErrorObject): boolean => keyword === "required" || keyword === "anyOf";
+  return errors.filter((error) => !isMissing(error) || !places.has(error.instancePath));
+}
+
+/** A key and its value without a colon or a space between them, which are one key in braces. */
+const joinedEntry = /^([A-Za-z_][\w-]*)(:| +)(\S.*)$/;
 
 /** Finds unknown keys of a decision without a type, which the schema checks no further. */
 function unknownKeysWithoutType(document: unknown): readonly Finding[] {
@@ -93,7 +109,7 @@ export function describeValue(value: unknown): string {
 function explainSpecially({ keyword, params, path, schemaPath, value }: SchemaError): Finding | undefined {
   switch (keyword) {
     case "additionalProperties":
-      return unknownKey(path, params.additionalProperty, schemaPath);
+      return unknownKey(params.additionalProperty, { path, schemaPath, value });
     case "required":
       return { path, message: `\`${params.missingProperty}\` is missing in ${nameOf(path)}` };
     case "discriminator":
@@ -111,7 +127,10 @@ function explainSpecially({ keyword, params, path, schemaPath, value }: SchemaEr
   }
 }
 
-function unknownKey(path: Path, key: string, schemaPath: string): Finding {
+function unknownKey(
+  key: string,
+  { path, schemaPath, value }: Pick<SchemaError, "path" | "schemaPath" | "value">,
+): Finding {
   const typeWithKey = branchKeyTypes[key];
   if (typeWithKey !== undefined && (path[1] === "cases" || path[1] === "rules") && path.length === 3) {
     const message = `\`${key}\` has no effect in a \`${decisionTypeAt(schemaPath)}\` decision`;
@@ -119,6 +138,8 @@ function unknownKey(path: Path, key: string, schemaPath: string): Finding {
   }
   const { properties = {} } = (schemaAt(schemaPath, path) ?? {}) as { readonly properties?: object };
   const allowed = Object.keys(properties);
+  const split = isObject(value) && value[key] === null ? splitText(key, value, allowed) : undefined;
+  if (split !== undefined) return { ...split, path: [...path, ...(split.path ?? [])] };
   const hint =
     foreignKeyHint(path, key) ??
     misplacedKeyHint(path, key) ??
@@ -126,6 +147,30 @@ function unknownKey(path: Path, key: string, schemaPath: string): Finding {
     `known here: ${allowed.join(", ")}`;
   return { path, key, message: `unknown key \`${key}\``, hint };
 }
+
+/** Explains a key without a value that is a part of a text in braces. */
+function splitText(
+  key: string,
+  value: JsonObject,
+  allowed: readonly string[],
+): (Omit<Finding, "path"> & { readonly path?: Path }) | undefined {
+  const [owner] = Object.entries(value).find(([, each]) => typeof each === "string" && isCut(each)) ?? [];
+  if (owner !== undefined)
+    return {
+      path: [owner],
+      message: "text with `,` needs quotes within braces",
+      hint: `put all of \`${owner}\` in quotes`,
+    };
+  const [, name = "", separator = "", rest = ""] = joinedEntry.exec(key) ?? [];
+  if (nearest(name, allowed) === undefined) return undefined;
+  const missing =
+    separator === ":" ? `a space is missing after \`${name}:\`` : `\`:\` is missing after \`${name}\``;
+  return { key, message: missing, hint: `write \`${name}: ${rest}\`` };
+}
+
+/** Whether a text ends within brackets. */
+const isCut = (text: string): boolean =>
+  text.replaceAll(/[^([{]/g, "").length > text.replaceAll(/[^)\]}]/g, "").length;
 
 /** The keys of cases that only one type of decision has. */
 const branchKeyTypes: Readonly<Partial<Record<string, string>>> = {

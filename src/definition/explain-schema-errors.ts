@@ -203,7 +203,7 @@ export function listValues(values: readonly Json[]): string {
 const plainText = (value: Json): string => (typeof value === "string" ? value : JSON.stringify(value));
 
 /** Splits a JSON pointer of ajv; the steps into lists become numbers, as the YAML parser expects them. */
-function pathOf(pointer: string, document: unknown): Path {
+export function pathOf(pointer: string, document: unknown): Path {
   const path: (string | number)[] = [];
   let at = document;
   for (const step of pointer.split("/").slice(1)) {

@@ -34,6 +34,30 @@ export function parseGateKey(text: string, gates: readonly GateSummary[] = []): 
   return { org, domain, action, version: version === undefined ? undefined : Number(version) };
 }
 
+/** Throws for the key of a gate where the id of a decision is expected; ids have no slashes. */
+export function assertNoGateKey(text: string, gates: readonly GateSummary[]): void {
+  if (!gateKeyPattern.test(text)) return;
+  const gate = chooseGate(parseGateKey(text), gates);
+  const id = gate === undefined ? "" : `; its id is \`${gate.id}\``;
+  throw new DecisionError("definition_not_found", `no decision called \`${text}\``, {
+    hint: `to evaluate a gate by its key, use \`agent-33 decision gate ${text}\`${id}`,
+  });
+}
+
+const gatesOf = (key: GateKey, gates: readonly GateSummary[]): readonly GateSummary[] =>
+  gates.filter(
+    ({ action }) => action.org === key.org && action.domain === key.domain && action.name === key.action,
+  );
+
+const versionOf = ({ world_model_version = 1 }: GateAction): number => world_model_version;
+
+/** Returns the gate with a key; without a version, that with the highest one. */
+function chooseGate(key: GateKey, gates: readonly GateSummary[]): GateSummary | undefined {
+  return gatesOf(key, gates)
+    .filter(({ action }) => key.version === undefined || versionOf(action) === key.version)
+    .toSorted((a, b) => versionOf(b.action) - versionOf(a.action))[0];
+}
+
 /** Returns the id of the gate with a key. Throws if a gate of the action is broken: an older one must not replace it. */
 export function findGate(
   key: GateKey,
@@ -41,17 +65,12 @@ export function findGate(
 ): string {
   assertGatesReadable(key, library);
   const { gates, diagnostics } = library;
-  const candidates = gates.filter(
-    ({ action }) => action.org === key.org && action.domain === key.domain && action.name === key.action,
-  );
-  const versionOf = ({ world_model_version = 1 }: GateAction): number => world_model_version;
-  const chosen = candidates
-    .filter(({ action }) => key.version === undefined || versionOf(action) === key.version)
-    .toSorted((a, b) => versionOf(b.action) - versionOf(a.action))[0];
+  const chosen = chooseGate(key, gates);
   if (chosen !== undefined) return chosen.id;
 
   const name = `${key.org}/${key.domain}/${key.action}`;
   const keys = gates.map(({ action }) => gateKeyText(action));
+  const candidates = gatesOf(key, gates);
   if (candidates.length > 0) {
     throw new DecisionError("definition_not_found", `\`${name}\` has no version ${key.version ?? ""}`, {
       hint: `it has ${candidates.map(({ action }) => versionOf(action)).join(", ")}`,

@@ -8,6 +8,7 @@ import {
   undecodableFile,
   unreadableFile,
 } from "./broken-file.js";
+export { maxFileBytes, tooLargeMessage, unreadableFile };
 import type {
   TargetEntry,
   DeclaredEndpoint,
@@ -53,6 +54,8 @@ export interface LocatedDefinition {
   readonly summary: DefinitionSummary;
   readonly definition: Definition;
   readonly source: SourceDocument;
+  /** The fields that the contexts of its tests have; absent: not known. */
+  readonly testedFields?: readonly string[];
 }
 
 /** Reads the content of one file. `inspect` receives each definition of a valid file with its source. */
@@ -195,7 +198,15 @@ class DefinitionReader {
     this.#report(source, violations);
     const declared = source.value as RawDocument | null;
     const decision = declared?.decision;
-    this.#report(source, [...checkExpressions(decision), ...checkRuleConditions(decision)], ["decision"]);
+    const ofExpressions = [...checkExpressions(decision), ...checkRuleConditions(decision)];
+    // An expression that has a violation of its own is not the one that was meant.
+    const isViolation = ({ path }: Finding): boolean =>
+      violations.some((each) => each.key === undefined && equalPaths(each.path, ["decision", ...path]));
+    this.#report(
+      source,
+      ofExpressions.filter((each) => !isViolation(each)),
+      ["decision"],
+    );
     if (violations.length > 0 || declared === null) return;
 
     this.#readGuardrails(source, declared.guardrails ?? []);
@@ -257,6 +268,9 @@ class DefinitionReader {
     };
   }
 }
+
+const equalPaths = (a: Path, b: Path): boolean =>
+  a.length === b.length && a.every((step, index) => step === b[index]);
 
 const isAboutTests = ({ path }: Finding): boolean => path[0] === "tests";
 

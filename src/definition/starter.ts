@@ -21,8 +21,11 @@ const editorHelp = ({ path, hasSchema }: StarterFolder): string =>
 # and start this file with "# yaml-language-server: $schema=./${schemaFile}"
 `;
 
+/** The ids that YAML reads as text without quotes. */
+const isText = /^(?!(?:true|false|null)$)[a-z_]/i;
+
 const head = (type: DecisionType, id: string): string => `decision:
-  id: ${id}
+  id: ${isText.test(id) ? id : JSON.stringify(id)}
   name: ${JSON.stringify(titleOf(id))}
   version: "0.1.0"
   type: ${type}
@@ -82,9 +85,9 @@ const starterBodies: Readonly<Record<"scored" | "policy" | "gate", string>> = {
       overrides: [internal_only]
       when: "ends_with(params.to, '@partner.example')"
       action: allow_with_warning
-      reason: "E-mail to partners is allowed during the launch"
       # It can be limited in time, with effective_from and expires_at: 2026-12-31T00:00:00Z, and in number:
       max_applications: 100
+      reason: "E-mail to partners is allowed during the launch"
 `,
   gate: `  # The key of the gate: agent-33 decision gate acme/payments/wire.approve --input JSON
   action: { org: acme, domain: payments, name: wire.approve, world_model_version: 1 }
@@ -106,7 +109,7 @@ const starterBodies: Readonly<Record<"scored" | "policy" | "gate", string>> = {
       when: "country in ('XX', 'YY')"
       status: RED
       reason: "The country is sanctioned"
-      work_frame: { next_human_owner: compliance, forbidden_actions: [wire.approve] }
+      work_frame: { forbidden_actions: [wire.approve], next_human_owner: compliance }
     # Among the others, the matching rule with the highest severity decides.
     - id: large-needs-review
       tier: T2
@@ -164,8 +167,9 @@ ${tail}`,
       label: "Variant"
 ${tail}`,
   rule_table: `  # Without \`input\`, the input is the whole context.
-  # first: the first match; priority: the match with the lowest number; collect: all matches;
-  # unique: at most one may match; any: all matches must agree on the target.
+  # first: the first match; priority: the match with the lowest number; unique: at most one may match;
+  # any: all matches must agree on the target; collect and rule_order: all matches;
+  # output_order: all matches, in the order of \`output_values\`.
   hit_policy: first
   rules:
     - condition: "input.severity == 'critical' and input.attempts > 2"

@@ -1,9 +1,11 @@
-import type { CST, Document, Node as YamlNode } from "yaml";
+import type { Document, Node as YamlNode } from "yaml";
 import {
+  CST,
   Lexer,
   LineCounter,
   Parser,
   isMap,
+  isNode,
   isPair,
   isScalar,
   isSeq,
@@ -11,6 +13,8 @@ import {
   stringify,
   visit,
 } from "yaml";
+import type { DuplicateKey, ExplainedError, FaultySource, UnclosedToken } from "./explain-yaml-errors.js";
+import { explainYamlErrors, firstLine } from "./explain-yaml-errors.js";
 import { inexactHint, inexactMessage, tooLargeMessage } from "../digest/parse-json.js";
 
 export interface Position {
@@ -107,14 +111,16 @@ export function readYaml(text: string): YamlSource {
     }
     // An infinite number has no canonical JSON.
     if (invalidNumbers.some(({ isFinite }) => !isFinite)) continue;
-    for (const error of [...document.errors, ...document.warnings].slice(0, maxErrors)) {
-      errors.push({ ...position(error.pos[0]), message: firstLine(error.message), hint: hints[error.code] });
-    }
+    for (const { offset, ...error } of explainErrors(document, text, position))
+      errors.push({ ...position(offset), ...error });
     if (document.errors.length > 0 || document.contents === null) continue;
     const value = toValue(document);
-    if (value instanceof Error)
-      errors.push({ ...position(document.range[0]), message: firstLine(value.message) });
-    else documents.push(sourceDocument(document, value, text, position));
+    if (value instanceof Error) {
+      const { offset = document.range[0], ...error } = unresolvedAlias(document) ?? {
+        message: firstLine(value.message),
+      };
+      errors.push({ ...position(offset), ...error });
+    } else documents.push(sourceDocument(document, value, text, position));
   }
   return { documents, errors };
 }
@@ -297,20 +303,98 @@ function positionOf(lines: LineCounter, offset: number): Position {
   return { line: Math.max(1, line), column: Math.max(1, col) };
 }
 
-/** How to fix the errors of the parser, by code. */
-const hints: Readonly<Record<string, string>> = {
-  BAD_SCALAR_START: "put the text in quotes",
-  TAG_RESOLVE_FAILED: "put the text in quotes: a `!` at its start is a tag",
-  BAD_DQ_ESCAPE: "write the backslash twice, or put the text in single quotes",
-  BLOCK_AS_IMPLICIT_KEY: "check the indentation of this line, and put text in quotes",
-  BAD_INDENT: "indent all lines of a map equally",
-  TAB_AS_INDENT: "indent with spaces",
-  UNEXPECTED_TOKEN: "put text that contains quotes into quotes of the other kind",
-  DUPLICATE_KEY: "remove one of the two: a map has each key once",
-};
+/** Explains what the parser found wrong with a document. */
+function explainErrors(
+  document: Document.Parsed,
+  text: string,
+  position: (offset: number) => Position,
+): readonly ExplainedError[] {
+  const errors = [...document.errors, ...document.warnings].slice(0, maxErrors);
+  if (errors.length === 0) return [];
+  return explainYamlErrors(
+    errors.map(({ code, message, pos: [start, end] }) => ({ code, message, start, end })),
+    {
+      text,
+      ...textTokens(text),
+      duplicates: duplicateKeys(document),
+      lineOf: (offset) => position(offset).line,
+    },
+  );
+}
 
-function firstLine(message: string): string {
-  return (message.split("\n")[0] ?? message).replace(/[.:]$/, "");
+/** Finds what is never closed, and the lines that continue a text. */
+function textTokens(text: string): Pick<FaultySource, "unclosed" | "continuesText"> {
+  const unclosed: UnclosedToken[] = [];
+  const longTexts: { readonly from: number; readonly to: number }[] = [];
+  const see = (token: CST.Token | null | undefined): void => {
+    if (token?.type === "block-scalar") {
+      longTexts.push({ from: token.offset, to: token.offset + token.source.length });
+    } else if (token?.type === "double-quoted-scalar" || token?.type === "single-quoted-scalar") {
+      const { offset, source } = token;
+      if (isClosedQuote(source)) longTexts.push({ from: offset + 1, to: offset + source.length });
+      else unclosed.push({ token: source.charAt(0), offset });
+    } else if (token?.type === "flow-collection") {
+      const { offset, source } = token.start;
+      const closing = token.end.find(({ type }) => type === "flow-map-end" || type === "flow-seq-end");
+      if (closing === undefined) unclosed.push({ token: source, offset });
+      else if (source !== (closing.type === "flow-map-end" ? "{" : "["))
+        unclosed.push({ token: source, offset, closedBy: { token: closing.source, offset: closing.offset } });
+    }
+  };
+  for (const token of parseTokens(text)) {
+    if (token.type !== "document") continue;
+    CST.visit(token, ({ key, value }) => {
+      see(key);
+      see(value);
+    });
+  }
+  unclosed.sort((a, b) => a.offset - b.offset);
+  return {
+    unclosed,
+    continuesText: (lineStart) => longTexts.some(({ from, to }) => from <= lineStart && lineStart < to),
+  };
+}
+
+/** Whether a text in quotes ends with its quote. */
+function isClosedQuote(source: string): boolean {
+  const inner = source.slice(1);
+  if (source.startsWith('"')) return /(?<!\\)(?:\\\\)*"$/.test(inner);
+  return (/'*$/.exec(inner)?.[0] ?? "").length % 2 === 1;
+}
+
+/** Returns the keys that a map has twice, by the offset of the second. */
+function duplicateKeys(document: Document.Parsed): ReadonlyMap<number, DuplicateKey> {
+  const duplicates = new Map<number, DuplicateKey>();
+  visit(document, {
+    Map(_key, map, path) {
+      const within = map === document.contents ? "document" : isSeq(path.at(-1)) ? "list" : "map";
+      const seen = new Map<unknown, number>();
+      for (const { key } of map.items) {
+        const offset = startOf(key);
+        if (!isScalar(key) || offset === undefined) continue;
+        const first = seen.get(key.value);
+        if (first === undefined) seen.set(key.value, offset);
+        else duplicates.set(offset, { key: String(key.value), first, within });
+      }
+    },
+  });
+  return duplicates;
+}
+
+const startOf = (node: unknown): number | undefined => (isNode(node) ? node.range?.[0] : undefined);
+
+/** Explains the first alias without an anchor: most likely it is text. */
+function unresolvedAlias(document: Document.Parsed): ExplainedError | undefined {
+  let found: ExplainedError | undefined;
+  visit(document, {
+    Alias(_key, alias) {
+      if (alias.resolve(document) !== undefined) return undefined;
+      const message = `\`*${alias.source}\` refers to the anchor \`&${alias.source}\`, which is not there`;
+      found = { offset: startOf(alias) ?? 0, message, hint: `if it is text, write \`"*${alias.source}"\`` };
+      return visit.BREAK;
+    },
+  });
+  return found;
 }
 
 /** The limits of a definition file, so that reading one is fast and never crashes the process. */

@@ -1,3 +1,5 @@
+import { findJsonFault } from "./json-fault.js";
+
 /** JSON text that is malformed, or that other parsers could read as another value. */
 export class InvalidJson extends Error {
   readonly hint: string | undefined;
@@ -112,8 +114,18 @@ function parseAny(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new InvalidJson((error as Error).message);
+    const fault = findJsonFault(text);
+    if (fault === undefined) throw new InvalidJson((error as Error).message);
+    const { message, hint, offset } = fault;
+    throw new InvalidJson(`${message} (${placeIn(text, offset)})`, hint === undefined ? {} : { hint });
   }
+}
+
+/** Names the place of a character; of a text on one line only the column. */
+function placeIn(text: string, offset: number): string {
+  const lines = text.slice(0, offset).split("\n");
+  const column = `column ${(lines.at(-1) ?? "").length + 1}`;
+  return text.trimEnd().includes("\n") ? `line ${lines.length}, ${column}` : column;
 }
 
 /** Without 16 digits in a row, an integer is exact; without 3 digits in the exponent, a number is finite. */

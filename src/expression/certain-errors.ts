@@ -229,7 +229,7 @@ function logicTypes(node: Extract<Node, { kind: "logic" }>, report: Report): Typ
 
 function callTypes(node: CallNode, report: Report): Types {
   const { name, args } = node;
-  const entry = functionTable.get(name);
+  const entry = functionTable().get(name);
   const given = args.map((arg) => typesOf(arg, report));
   if (entry === undefined || given.includes(none)) return entry === undefined ? anything : none;
   const { parameters, returns } = entry;
@@ -299,7 +299,7 @@ function relationError(
 function hintFor(node: Node): string | undefined {
   if (node.kind === "arithmetic") return numberHint(node.left, node.right);
   if (node.kind === "call") {
-    const entry = functionTable.get(node.name);
+    const entry = functionTable().get(node.name);
     return entry && `the function is \`${signature(entry)}\`: ${entry.summary}`;
   }
   return undefined;

@@ -24,24 +24,28 @@ export interface Expression {
 }
 
 /**
- * Compiles an expression. Throws `expression_invalid` if it is malformed. The first evaluation interprets
- * the tree, see `interpret`; filtrex compiles it for the second one.
+ * How often an expression is interpreted before filtrex compiles it. Compiling takes as long as 1,000 evaluations save:
+ * 45 µs, against 0.03 µs each. With 1 instead of 100, `decision test` of the samples takes 8 % longer.
+ */
+export const interpretedEvaluations = 100;
+
+/**
+ * Compiles an expression. Throws `expression_invalid` if it is malformed. The first evaluations interpret the tree, see
+ * `interpret`; then filtrex compiles it.
  */
 export function compile(text: string): Expression {
   const tree = parse(text);
   const reads = readsOf(tree);
   let run: Run | undefined;
-  let isFirst = true;
+  let evaluations = 0;
   return {
     text,
     tree,
     reads,
     inputs: inputsOf(tree, reads),
     evaluate(scope) {
-      if (run === undefined && tree.kind !== "path" && isFirst) {
-        isFirst = false;
+      if (run === undefined && tree.kind !== "path" && ++evaluations <= interpretedEvaluations)
         return interpret(tree, scope);
-      }
       run ??= tree.kind === "path" ? compilePath(tree.segments) : compileTree(text, tree);
       return run(scope);
     },
@@ -197,7 +201,7 @@ function printBoolean(node: Node, symbols: SymbolTable): string {
 
 function isBoolean(node: Node): boolean {
   if (node.kind === "literal") return typeof node.value === "boolean";
-  if (node.kind === "call") return functionTable.get(node.name)?.returns === "boolean";
+  if (node.kind === "call") return functionTable().get(node.name)?.returns === "boolean";
   return (
     node.kind === "compare" || node.kind === "not" || node.kind === "logic" || node.kind === "membership"
   );

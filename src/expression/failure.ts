@@ -31,6 +31,10 @@ export function catchFailure<T>(run: () => T): T | Failure {
 
 export const missingMessage = (path: string): string => `\`${path}\` is missing`;
 
+/** Returns the path of a `missingMessage`; undefined for other messages. */
+export const missingPath = (message: string): string | undefined =>
+  /^`([^`]+)` is missing$/.exec(message)?.[1];
+
 /** Returns the name of a value's type in messages and in the documentation of the language. */
 export function typeName(value: Json | undefined): string {
   if (value === undefined) return "nothing";
@@ -67,11 +71,11 @@ export function expressionError(
 /** Returns the line with the error, and a caret under its position. */
 export function renderCaret({ expression, at }: ExpressionLocation): string {
   const start = at === 0 ? 0 : expression.lastIndexOf("\n", at - 1) + 1;
-  const end = expression.indexOf("\n", at);
-  const line = expression.slice(start, end === -1 ? undefined : end);
+  const [line = ""] = expression.slice(start).split("\n", 1);
   const from = Math.max(0, at - start - 60);
   const shown = line.slice(from, from + 100).replace(/[\t\p{C}]/gu, " ");
-  return `${from > 0 ? "…" : ""}${shown}\n${" ".repeat(at - start - from + (from > 0 ? 1 : 0))}^`;
+  const end = from + shown.length < line.length ? "…" : "";
+  return `${from > 0 ? "…" : ""}${shown}${end}\n${" ".repeat(at - start - from + (from > 0 ? 1 : 0))}^`;
 }
 
 /** Returns the position of the error in the expression, if it is an `expression_invalid` error. */

@@ -60,36 +60,42 @@ export interface FunctionEntry {
   readonly badOperandResults?: BadOperandResults;
   readonly example: { readonly expression: string; readonly answer: Json };
   readonly run: (...args: never[]) => Json;
+  /** Rounds a number as the results are rounded; absent: they are not. */
+  readonly round?: (result: number) => number;
 }
 
-export const functionGroups: readonly {
+export const functionGroups = (): readonly {
   readonly title: string;
   readonly entries: readonly FunctionEntry[];
-}[] = [
-  { title: "Presence", entries: lookupFunctions },
-  { title: "Text", entries: textFunctions },
-  { title: "Paths (by their text alone: symbolic links are not followed)", entries: pathFunctions },
-  { title: "Lists", entries: listFunctions },
-  { title: "Numbers", entries: numberFunctions },
+}[] => [
+  { title: "Presence", entries: lookupFunctions() },
+  { title: "Text", entries: textFunctions() },
+  { title: "Paths (by their text alone: symbolic links are not followed)", entries: pathFunctions() },
+  { title: "Lists", entries: listFunctions() },
+  { title: "Numbers", entries: numberFunctions() },
   {
     title: "Mathematics (logarithms, angles and the like have 12 significant digits)",
-    entries: mathematicalFunctions,
+    entries: mathematicalFunctions(),
   },
-  { title: "Statistics", entries: statisticalFunctions },
-  { title: "Finance (a rate is a share, such as 0.05)", entries: financialFunctions },
+  { title: "Statistics", entries: statisticalFunctions() },
+  { title: "Finance (a rate is a share, such as 0.05)", entries: financialFunctions() },
   {
     title: "Dates and durations (ISO 8601 text; a date alone is UTC, a time needs a zone)",
-    entries: dateFunctions,
+    entries: dateFunctions(),
   },
-  { title: "Places", entries: placeFunctions },
+  { title: "Places", entries: placeFunctions() },
 ];
 
-export const functionTable: ReadonlyMap<string, FunctionEntry> = new Map(
-  functionGroups.flatMap((group) => group.entries.map((entry) => [entry.name, entry] as const)),
-);
+let table: ReadonlyMap<string, FunctionEntry> | undefined;
+
+/** All functions by name. Built on first use: most expressions call no function. */
+export const functionTable = (): ReadonlyMap<string, FunctionEntry> =>
+  (table ??= new Map(
+    functionGroups().flatMap((group) => group.entries.map((entry) => [entry.name, entry] as const)),
+  ));
 
 export function functionNamed(name: string): FunctionEntry {
-  const entry = functionTable.get(name);
+  const entry = functionTable().get(name);
   if (entry === undefined) throw new Error(`there is no function \`${name}\``);
   return entry;
 }
@@ -114,7 +120,7 @@ export function toCallable({ name, pattern }: CallNode): {
   readonly acceptsMissing: boolean;
 } {
   if (pattern !== undefined) return { run: (text) => search(pattern, text), acceptsMissing: false };
-  const entry = functionTable.get(name);
+  const entry = functionTable().get(name);
   if (entry === undefined) throw new Error(`the parser accepted the unknown function \`${name}\``);
   return { run: withArgumentChecks(entry), acceptsMissing: entry.acceptsMissing ?? false };
 }

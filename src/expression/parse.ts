@@ -265,12 +265,12 @@ interface CallDiagnostic {
 
 /** Checks a call before it is evaluated: the name, the number of arguments, and literal keys. */
 function checkCall(name: string, args: readonly Node[]): CallDiagnostic | undefined {
-  const entry = functionTable.get(name);
+  const entry = functionTable().get(name);
   if (entry === undefined) {
     const hint =
       aliasHint(name) ??
       methodHint(name, args) ??
-      didYouMean(name, functionTable.keys()) ??
+      didYouMean(name, functionTable().keys()) ??
       "see `agent-33 help expressions`";
     return { message: `there is no function \`${name}\``, hint };
   }
@@ -297,7 +297,7 @@ function methodHint(name: string, args: readonly Node[]): string | undefined {
 
 /** Returns the name of a function, also by its name in another language. */
 const functionNamed = (name: string): string | undefined =>
-  functionTable.has(name) ? name : /^did you mean `(\w+)`/.exec(aliasHint(name) ?? "")?.[1];
+  functionTable().has(name) ? name : /^did you mean `(\w+)`/.exec(aliasHint(name) ?? "")?.[1];
 
 /** Names of functions in other languages, with the hint for each. */
 const functionAliases: Readonly<Record<string, string>> = {

@@ -192,7 +192,7 @@ function precedentNode({ record, similarity, outcome_matched }: TracedPrecedent)
   return {
     node: recordNode(record),
     kind: "precedent",
-    label: `precedent (similarity ${similarity}, ${outcome})`,
+    label: `precedent, ${outcome} (similarity ${similarity})`,
   };
 }
 

@@ -1,6 +1,5 @@
 import type { JsonObject } from "../model/json.js";
-import type { DecisionRecord, ToolResultRecord } from "../model/record.js";
-import type { PolicyRecord } from "../record/explain-call.js";
+import type { DecisionRecord, PolicyRecord, ToolResultRecord } from "../model/record.js";
 import { consultedPolicies, explainOverride, changedParams } from "../record/explain-call.js";
 import { sanitizeRecord } from "../record/sanitize-record.js";
 

@@ -1,6 +1,5 @@
-import type { DecisionRecord } from "../model/record.js";
+import type { DecisionRecord, PolicyRecord } from "../model/record.js";
 import type { Check, PolicyDetail } from "../model/result.js";
-import type { PolicyRecord } from "../record/explain-call.js";
 import { consultedPolicies } from "../record/explain-call.js";
 import { sanitizeRecord } from "../record/sanitize-record.js";
 

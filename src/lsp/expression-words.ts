@@ -16,7 +16,7 @@ const example = ({ expression, answer }: { readonly expression: string; readonly
 
 /** Returns the functions and the operators that are words, such as `and`. */
 export function languageWords(): readonly LanguageWord[] {
-  const functions = Array.from(functionTable.values(), (entry) => ({
+  const functions = Array.from(functionTable().values(), (entry) => ({
     word: entry.name,
     kind: "function" as const,
     about: `\`${signature(entry)}\`\n\n${entry.summary}\n\n${example(entry.example)}`,
@@ -33,7 +33,7 @@ export function languageWords(): readonly LanguageWord[] {
 
 /** Returns the documentation of an operator of rule conditions, in Markdown. */
 export function aboutRuleOperator(name: string): string | undefined {
-  const entry = ruleOperators.get(name);
+  const entry = ruleOperators().get(name);
   if (entry === undefined) return undefined;
   const { condition, context, answer } = entry.example;
   const shown = `\`${JSON.stringify(condition)}\` with \`${JSON.stringify(context)}\` is \`${answer}\``;

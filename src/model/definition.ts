@@ -21,7 +21,10 @@ export interface Answer {
 
 /** The answer if no branch matches. */
 export interface DefaultAnswer extends Answer {
-  /** Declares that no input leads here: `analyze --check` fails if one does. */
+  /**
+   * `true` declares that no input leads here: `analyze --check` fails if one does. `false` declares that some may, also
+   * of a table with the hit policy `unique`.
+   */
   readonly unexpected?: boolean;
 }
 

@@ -1,7 +1,7 @@
 import type { Assessment } from "./assessment.js";
 import type { Json, JsonObject } from "./json.js";
 import type { Lineage } from "./lineage.js";
-import type { Result, RoutingResult } from "./result.js";
+import type { PolicyResult, Result, RoutingResult } from "./result.js";
 import type { Count } from "./store.js";
 
 /** One line of the log. */
@@ -28,6 +28,9 @@ export type DecisionRecord = Result & Remembered;
 
 /** The record of a routing decision. */
 export type RoutingRecord = RoutingResult & Remembered;
+
+/** The record of a policy decision about a tool call. */
+export type PolicyRecord = PolicyResult & Remembered;
 
 interface Remembered extends Provenance, Chained {
   readonly kind: "decision";

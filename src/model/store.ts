@@ -152,6 +152,8 @@ export interface Ledger {
   tally(decisionId: string, range: TimeRange): Promise<Tally>;
   /** The same for each hour that has records, oldest first. */
   tallyByHour(decisionId: string, range: TimeRange): Promise<readonly HourTally[]>;
+  /** The last record that was pruned, as the log says; 0: none. */
+  pruned(): Promise<number>;
   /** What a prune would remove. */
   prunable(bound: PruneBound): Promise<Prunable>;
   /** Removes records permanently and appends a note. */

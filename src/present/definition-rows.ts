@@ -12,22 +12,48 @@ import type {
   RoutingDefinition,
   ScoredDefinition,
   ScoredRule,
+  WrittenFrame,
 } from "../model/definition.js";
-import type { Json } from "../model/json.js";
+import { isObject } from "../expression/equal.js";
+import type { Json, JsonObject } from "../model/json.js";
 import type { Column } from "./grid.js";
 import { oneLine } from "../text.js";
 
-/** The cases, rules or policies of a definition as a table. */
-interface DefinitionRows {
+interface DefinitionTable {
   readonly columns: readonly Column[];
   readonly rows: readonly (readonly string[])[];
+}
+
+/** The cases, rules or policies of a definition as a table. */
+export interface DefinitionRows extends DefinitionTable {
+  /** What rules answer with, in addition to the columns. */
+  readonly details?: DefinitionTable;
   /** Fields to show above the table. */
   readonly fields: readonly (readonly [name: string, value: string | undefined])[];
 }
 
 export function definitionRows(definition: Definition): DefinitionRows {
-  const { columns, rows, fields } = rowsOf(definition);
-  return { columns, fields, rows: rows.map((row) => row.map(oneLine)) };
+  const { rows, details, ...others } = rowsOf(definition);
+  const printed = (cells: DefinitionTable["rows"]): DefinitionTable["rows"] =>
+    cells.map((row) => row.map(oneLine));
+  return {
+    ...others,
+    rows: printed(rows),
+    ...(details !== undefined && { details: { ...details, rows: printed(details.rows) } }),
+  };
+}
+
+/** A table of the rows that say more than a name, with the columns that are not empty; undefined without any. */
+function detailsOf(
+  titles: readonly string[],
+  rows: DefinitionTable["rows"],
+): { readonly details?: DefinitionTable } {
+  const isUsed = titles.map((_, index) => rows.some((row) => row[index] !== ""));
+  const used = <Item>(items: readonly Item[]): readonly Item[] => items.filter((_, index) => isUsed[index]);
+  const said = rows.filter(([, ...cells]) => cells.some((cell) => cell !== ""));
+  if (said.length === 0) return {};
+  const [first = "", ...others] = used(titles);
+  return { details: { columns: [fixed(first), ...others.map(flexible)], rows: said.map(used) } };
 }
 
 function rowsOf(definition: Definition): DefinitionRows {
@@ -143,6 +169,14 @@ function policyRows(definition: PolicyDefinition): DefinitionRows {
       windowText(policy),
     ]),
     fields: [["tool", toolsOf(definition).join(", ")]],
+    ...detailsOf(
+      ["policy", "reason", "deny reason"],
+      policies.map((policy) => [
+        policy.name,
+        policy.reason ?? "",
+        ("deny_reason" in policy ? policy.deny_reason : undefined) ?? "",
+      ]),
+    ),
   };
 }
 
@@ -183,7 +217,8 @@ function limitTexts({ max_calls: calls, max_sum: sum }: Limits): readonly string
 }
 
 function gateRows(definition: GateDefinition): DefinitionRows {
-  const { action, rules, computed = {} } = definition;
+  const { action, rules: fileOrder, computed = {}, context_schema: schema } = definition;
+  const rules = fileOrder.toSorted((a, b) => b.severity - a.severity);
   const limits = limitTexts(definition);
   const hasOutputs = rules.some(({ output }) => output !== undefined);
   const expressions = Object.entries(computed).map(([name, expression]) => `${name} = ${expression}`);
@@ -196,18 +231,55 @@ function gateRows(definition: GateDefinition): DefinitionRows {
       fixed("status"),
       ...(hasOutputs ? [flexible("output")] : []),
     ],
-    rows: rules
-      .toSorted((a, b) => b.severity - a.severity)
-      .map(({ id, tier, severity, applies_when, when, status, suppresses = [], output }) => {
-        const precondition = applies_when === undefined ? "" : ` (if ${applies_when})`;
-        const suppressed = suppresses.length === 0 ? "" : `; suppresses ${suppresses.join(", ")}`;
-        const cells = [id, tier, String(severity), `${when}${precondition}${suppressed}`, status];
-        return hasOutputs ? [...cells, outputText(output)] : cells;
-      }),
+    rows: rules.map(({ id, tier, severity, applies_when, when, status, suppresses = [], output }) => {
+      const precondition = applies_when === undefined ? "" : ` (if ${applies_when})`;
+      const suppressed = suppresses.length === 0 ? "" : `; suppresses ${suppresses.join(", ")}`;
+      const cells = [id, tier, String(severity), `${when}${precondition}${suppressed}`, status];
+      return hasOutputs ? [...cells, outputText(output)] : cells;
+    }),
     fields: [
       ["action", gateKeyText(action)],
+      ["schema", schema && schemaText(schema)],
       ["computed", expressions.length === 0 ? undefined : expressions.join("; ")],
       ["limits", limits.length === 0 ? undefined : limits.join("; ")],
     ],
+    ...detailsOf(
+      ["rule", "reason", "work frame"],
+      rules.map(({ id, reason = "", work_frame: frame = {} }) => [id, reason, frameText(frame)]),
+    ),
   };
+}
+
+/** Describes the top level of a JSON Schema: the names of the properties, with their types. */
+function schemaText(schema: JsonObject): string {
+  const { properties, required } = schema;
+  if (!isObject(properties)) return JSON.stringify(schema);
+  const names: readonly unknown[] = Array.isArray(required) ? required : [];
+  return Object.entries(properties)
+    .map(([name, property]) => {
+      const type = isObject(property) ? [property["type"] ?? []].flat().map(outputText).join(" or ") : "";
+      const notes = [type, names.includes(name) ? "" : "optional"].filter((note) => note !== "");
+      return notes.length === 0 ? name : `${name} (${notes.join(", ")})`;
+    })
+    .join(", ");
+}
+
+/** Describes a work frame, with the names that results have. */
+function frameText(frame: WrittenFrame): string {
+  const parts: readonly (readonly [name: string, value: Json | undefined])[] = [
+    ["mode", frame.mode],
+    ["next", frame.next_action],
+    ["owner", frame.next_human_owner],
+    ["allowed", frame.allowed_actions],
+    ["forbidden", frame.forbidden_actions],
+    ["evidence", frame.missing_evidence],
+    ["required", frame.required_output],
+  ];
+  return parts
+    .flatMap(([name, value]) =>
+      value === undefined
+        ? []
+        : [`${name} ${Array.isArray(value) ? value.map(outputText).join(", ") : outputText(value)}`],
+    )
+    .join("; ");
 }

@@ -9,6 +9,7 @@ import type { Definition, ForeignOverride, Guardrail, LoadedDefinition } from ".
 import type { Endpoint, Endpoints } from "../model/endpoint.js";
 import type { StoredDefinition } from "../record/stored-definition.js";
 import { approvalText } from "./approval-views.js";
+import type { DefinitionRows } from "./definition-rows.js";
 import { definitionRows, policyRequirements } from "./definition-rows.js";
 import type { Style, View } from "./format.js";
 import { fieldLine } from "./format.js";
@@ -106,12 +107,11 @@ async function describeDefinition(
   style: Style,
 ): Promise<string> {
   const { definition, definition_hash, file, line } = loaded;
-  const { grid } = await import("./grid.js");
   const { paint } = style;
   const field = (name: string, value: string | undefined): string[] =>
     value === undefined ? [] : [fieldLine(name, oneLine(value), style, 11)];
   const policy = definition.type === "rule_table" ? ` (${definition.hit_policy ?? "first"})` : "";
-  const { columns, rows, fields } = definitionRows(definition);
+  const { fields, body } = await describeParts(definition, style);
   return [
     paint("bold", definition.id) + (definition.name === undefined ? "" : `  ${oneLine(definition.name)}`),
     "",
@@ -128,8 +128,25 @@ async function describeDefinition(
     ...field("hash", definition_hash),
     ...field("approval", approval && approvalText(approval)),
     "",
-    grid(columns, rows, style),
+    body,
   ].join("\n");
+}
+
+/** Describes the cases, rules or policies: rules as a table with a column for each path, where that fits. */
+async function describeParts(
+  definition: Definition,
+  style: Style,
+): Promise<Pick<DefinitionRows, "fields"> & { readonly body: string }> {
+  const { showRuleTable } = await import("./rule-table.js");
+  const { columns, rows, fields, details } = definitionRows(definition);
+  const table = showRuleTable(definition, style);
+  if (table === undefined) {
+    const { grid } = await import("./grid.js");
+    const tables = [{ columns, rows }, ...(details === undefined ? [] : [details])];
+    return { fields, body: tables.map((each) => grid(each.columns, each.rows, style)).join("\n\n") };
+  }
+  const paths = table.prefix === "" ? undefined : `start with ${table.prefix}`;
+  return { fields: [...fields.filter(([name]) => name !== "default"), ["paths", paths]], body: table.text };
 }
 
 const foreignOverrideText = ({ decision, policies, override }: ForeignOverride): string =>

@@ -1,8 +1,9 @@
 import type { Deviation } from "../model/assessment.js";
 import type { AssessmentRecord, DecisionRecord, NoteRecord, ToolResultRecord } from "../model/record.js";
-import { isRollDetails, takenLabels } from "../record/condition-results.js";
+import { conditionResults } from "../record/condition-results.js";
 import type { ExplainedCall } from "../record/explain-call.js";
 import type { ExplainedCondition, ExplainedConditions, Explanation } from "../record/explain.js";
+import type { RecordedValues } from "../record/recorded-values.js";
 import { sanitizeRecord } from "../record/sanitize-record.js";
 import { hasShape, isText, validItems } from "../record/well-formed.js";
 import type { Style, View } from "./format.js";
@@ -24,8 +25,8 @@ import {
   verboseRows,
 } from "./record-text.js";
 import { answerColour, answerDetail, fetchRows, resultRows } from "./result-rows.js";
-import { caseCell, rollTable } from "./result-view.js";
-import { truncate } from "./text-width.js";
+import { conditionTables } from "./result-tables.js";
+import { truncateWords } from "./text-width.js";
 import { formatCount } from "./text.js";
 import { drawBranches, withFullValues } from "./tree.js";
 import { oneLine } from "../text.js";
@@ -149,7 +150,7 @@ async function describeExplanation(explained: ExplainedRecord, style: Style): Pr
   const lines = [headline(answer, paint("dim", oneLine(answerDetail(record))), style), ""];
   const rows = rowsOf(explained);
   if (all === undefined) return [...lines, ...tableRows(shortened(rows, style), style)].join("\n");
-  const tables = await conditionTables(record, all, style);
+  const tables = await recordedTables(record, all, style);
   lines.push(...tableRows(rows.filter(isNotFailedRow), style), ...(tables === undefined ? [] : ["", tables]));
   return lines.join("\n");
 }
@@ -192,8 +193,9 @@ function shortened(rows: readonly RecordRow[], { columns }: Style): readonly Rec
   return rows
     .filter((row) => !failed.slice(maxFailedRows).includes(row))
     .map((row) => {
-      const text = row.name === "input" ? truncate(oneLine(row.text), columns - nameWidth - 3) : row.text;
-      const under = (row.under ?? []).map((each) => truncate(oneLine(each), columns - nameWidth - 5));
+      const text =
+        row.name === "input" ? truncateWords(oneLine(row.text), columns - nameWidth - 3) : row.text;
+      const under = (row.under ?? []).map((each) => truncateWords(oneLine(each), columns - nameWidth - 5));
       const more =
         row === last && left > 0 ? [`and ${formatCount(left)} more; --verbose shows them all`] : [];
       return { ...row, text, under: [...under, ...more] };
@@ -237,55 +239,27 @@ function failedRow(condition: ExplainedCondition): RecordRow {
   };
 }
 
-/** Returns tables of the roll and of every condition. Undefined: there is neither. */
-async function conditionTables(
+/** Returns the tables that `evaluate --explain` has, from the record; undefined where there are none. */
+function recordedTables(
   record: DecisionRecord,
-  all: ExplainedConditions,
+  { conditions, not_asked: cases }: ExplainedConditions,
   style: Style,
 ): Promise<string | undefined> {
-  const { grid } = await import("./grid.js");
-  const details = record.evaluation_details;
-  const parts: string[] = [];
-  if (isRollDetails(details)) {
-    parts.push(await rollTable(details, record.selected_labels, style), `  rolled ${details.roll}`);
-  }
-  const rows = conditionCells(all, takenLabels(record), style);
-  const columns = [
-    { title: "  case", flexible: true },
-    { title: "result" },
-    { title: "condition", flexible: true },
-    { title: "values", flexible: true },
-  ];
-  if (rows.length > 0) parts.push(grid(columns, rows, style));
-  if (record.rules_total !== undefined) {
-    parts.push(
-      `${formatCount(record.rules_total - rows.length)} of ${formatCount(record.rules_total)} rules did not match`,
-    );
-  }
-  return parts.length === 0 ? undefined : parts.join("\n");
+  const recorded = conditionResults(record);
+  const known = new Map(conditions.map((each) => [each.condition, withoutError(each)]));
+  const options = {
+    cases,
+    conditions:
+      recorded.length > 0
+        ? recorded
+        : conditions.map(({ label, condition, result }) => ({ label, condition, result })),
+    readValues: (condition: string): RecordedValues => known.get(condition) ?? { values: {} },
+  };
+  return conditionTables(record, options, style);
 }
 
-function conditionCells(
-  { conditions, not_asked }: ExplainedConditions,
-  taken: ReadonlySet<string>,
-  style: Style,
-): readonly string[][] {
-  const evaluated = conditions.map((each) => [
-    caseCell(each.label, taken, style),
-    conditionVerdict(each, style),
-    oneLine(each.condition),
-    readValueTexts(each).map(oneLine).join(", "),
-  ]);
-  const others = not_asked.map(({ label, condition }) => [
-    `  ${oneLine(label)}`,
-    style.paint("dim", "– not evaluated"),
-    oneLine(condition),
-    "",
-  ]);
-  return [...evaluated, ...others];
-}
-
-function conditionVerdict({ result, error }: ExplainedCondition, { paint }: Style): string {
-  if (error !== undefined) return paint("yellow", "! errored");
-  return result ? paint("green", "✓ matched") : paint("dim", "✗ not matched");
-}
+const withoutError = ({ values, missing = [], not_recorded = [] }: ExplainedCondition): RecordedValues => ({
+  values,
+  missing,
+  not_recorded,
+});

@@ -1,7 +1,7 @@
 import type { LogRecord } from "../model/record.js";
 import type { LogLine } from "../model/store.js";
 import type { Colour, Format, Style } from "./format.js";
-import { loadYaml } from "./format.js";
+import { hangingText, loadYaml } from "./format.js";
 import { answerOf, originIds, readableTime, reasonOf, subjectOf, targetOf } from "./record-text.js";
 import { answerColour, fetchCell } from "./result-rows.js";
 import { displayWidth, truncate } from "./text-width.js";
@@ -9,6 +9,8 @@ import { oneLine } from "../text.js";
 
 /** Formats records as they arrive, without keeping them in memory. */
 export interface LogWriter {
+  /** The titles of columns that have no room on this terminal; known once rows were written. */
+  readonly hidden: readonly string[];
   add(line: LogLine): string;
   /** Returns the text held back so far. Later records are not held back. */
   flush(): string;
@@ -18,13 +20,13 @@ export interface LogWriter {
 export async function createLogWriter(format: Format, style: Style): Promise<LogWriter> {
   switch (format) {
     case "jsonl":
-      return { add: ({ text }) => `${text}\n`, flush: noText, end: noText };
+      return { ...lineWriter, add: ({ text }) => `${text}\n` };
     case "json":
       return jsonWriter();
     case "yaml":
       return yamlWriter(await loadYaml());
     case "plain":
-      return { add: ({ record }) => `${plainLine(record)}\n`, flush: noText, end: noText };
+      return { ...lineWriter, add: ({ record }) => `${plainLine(record)}\n` };
     case "table":
       return tableWriter(style);
   }
@@ -32,16 +34,18 @@ export async function createLogWriter(format: Format, style: Style): Promise<Log
 
 const noText = (): string => "";
 
+const lineWriter = { hidden: [], flush: noText, end: noText };
+
 /** Produces the same text as one list written at once. */
 function jsonWriter(): LogWriter {
   let any = false;
   return {
+    ...lineWriter,
     add({ record }) {
       const before = any ? "," : "[";
       any = true;
       return `${before}\n  ${JSON.stringify(record, null, 2).replaceAll("\n", "\n  ")}`;
     },
-    flush: noText,
     end: () => (any ? "\n]\n" : "[]\n"),
   };
 }
@@ -49,11 +53,11 @@ function jsonWriter(): LogWriter {
 function yamlWriter(toYaml: (value: unknown) => string): LogWriter {
   let any = false;
   return {
+    ...lineWriter,
     add({ record }) {
       any = true;
       return toYaml([record]);
     },
-    flush: noText,
     end: () => (any ? "" : "[]\n"),
   };
 }
@@ -94,6 +98,9 @@ function tableWriter(style: Style): LogWriter {
     return text;
   };
   return {
+    get hidden() {
+      return table?.hidden ?? [];
+    },
     add({ record }) {
       if (table !== undefined) return `${table.line(record)}\n`;
       held.push(record);
@@ -108,6 +115,8 @@ function tableWriter(style: Style): LogWriter {
 interface LogTable {
   readonly heading: string;
   readonly line: (record: LogRecord) => string;
+  /** The titles of the columns that have something to show, but no room. */
+  readonly hidden: readonly string[];
 }
 
 interface Column {
@@ -210,6 +219,16 @@ interface SizedColumn {
   readonly width: number;
 }
 
+/** Returns the titles that are missing among the shown columns; some columns have a narrow form of the same title. */
+function titlesWithout(
+  shown: readonly SizedColumn[],
+  all: readonly (SizedColumn | undefined)[],
+): readonly string[] {
+  const titles = new Set(all.flatMap((each) => each?.column.title ?? []));
+  for (const { column } of shown) titles.delete(column.title);
+  return [...titles];
+}
+
 /** With `more` records to come, columns keep at least their default width, and empty ones stay. */
 export function logTable(
   records: readonly LogRecord[],
@@ -218,25 +237,46 @@ export function logTable(
 ): LogTable {
   const sizes = new Map(layouts.flat().map((column) => [column, sizeOf(column, records, more)]));
   const fitting = layouts.map((columns) => columns.flatMap((each) => sizes.get(each) ?? []));
-  const chosen = fitting.find((sized) => totalWidth(sized) <= available) ?? fitting.at(-1) ?? [];
+  const chosen =
+    fitting.find((sized) => totalWidth(sized) <= available) ?? narrowed(fitting.at(-1) ?? [], available);
   const columns = distributeFreeSpace(chosen, available);
-  const write = (cells: readonly (readonly [text: string, colour: Colour | undefined])[]): string =>
-    columns
-      .map(({ column, width }, index) => {
-        const [text, colour] = cells[index] ?? ["", undefined];
-        const visible =
-          column.minWidth === undefined || available === Infinity ? text : truncate(text, width);
-        const padding = " ".repeat(Math.max(0, width - displayWidth(visible)));
-        const painted = colour === undefined || visible === "" ? visible : paint(colour, visible);
-        return column.alignsRight ? padding + painted : painted + padding;
-      })
-      .join("  ")
-      .trimEnd();
+  const start = columns.findIndex(({ column }) => column === decision);
+  const write = (cells: readonly (readonly [text: string, colour: Colour | undefined])[]): string => {
+    const written = columns.map(({ column, width }, index) => {
+      const [text, colour] = cells[index] ?? ["", undefined];
+      const visible = column.minWidth === undefined || available === Infinity ? text : truncate(text, width);
+      const padding = " ".repeat(Math.max(0, width - displayWidth(visible)));
+      const painted = colour === undefined || visible === "" ? visible : paint(colour, visible);
+      return { painted, padded: column.alignsRight ? padding + painted : painted + padding };
+    });
+    const aligned = written.map(({ padded }) => padded);
+    const line = aligned.join("  ").trimEnd();
+    if (displayWidth(line) <= available) return line;
+    // Nothing is cut off: what does not fit continues on the next line.
+    const [first, rest] = [aligned.slice(0, start).join("  "), written.slice(start)];
+    const place = { start: displayWidth(first) + 2, indent: displayWidth(first) + 4 };
+    const text = rest.flatMap(({ painted }) => (painted === "" ? [] : [painted])).join("  ");
+    return `${first}  ${hangingText(text, { columns: available }, place)}`.replaceAll(/ +$/gm, "");
+  };
   return {
     heading: write(columns.map(({ column }) => [column.title.toUpperCase(), "bold"])),
     line: (record) => write(columns.map(({ column }) => [column.cell(record), column.colour?.(record)])),
+    hidden: titlesWithout(columns, [...sizes.values()]),
   };
 }
+
+/** Leaves as much room to the ids of decisions as the other columns do not need. */
+function narrowed(sized: readonly SizedColumn[], available: number): readonly SizedColumn[] {
+  const over = totalWidth(sized) - available;
+  return sized.map((each) => {
+    if (each.column !== decision) return each;
+    const width = Math.min(each.width, Math.max(minDecisionWidth, each.width - over));
+    return { ...each, fullWidth: width, width };
+  });
+}
+
+/** The width of the ids of decisions where longer ones continue on a line of their own. */
+const minDecisionWidth = 16;
 
 /** Returns undefined for a column that is not shown. */
 function sizeOf(column: Column, records: readonly LogRecord[], more: boolean): SizedColumn | undefined {

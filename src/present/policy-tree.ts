@@ -1,10 +1,10 @@
+import type { PolicyRecord } from "../model/record.js";
 import type { Check } from "../model/result.js";
 import type {
   ExplainedCall,
   ExplainedInput,
   ExplainedOverride,
   ExplainedPolicy,
-  PolicyRecord,
   SkippedPolicy,
 } from "../record/explain-call.js";
 import type { ExplainedCondition, Explanation } from "../record/explain.js";

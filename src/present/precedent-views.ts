@@ -1,7 +1,7 @@
 import type { Assessment, Deviation } from "../lineage/deviations.js";
 import type { ComparedPrecedent, PrecedentComparison } from "../lineage/precedents.js";
 import type { Style, View } from "./format.js";
-import { fieldLine } from "./format.js";
+import { fieldLine, hangingText } from "./format.js";
 import { oneLine } from "../text.js";
 
 /** Compares a decision with its precedents. */
@@ -68,23 +68,44 @@ const deviationLine = (each: Deviation): string =>
     .map(oneLine)
     .join("\t");
 
-/** Uses several lines per deviation: two ids and an explanation do not fit on one. */
+/** Shows each decision once, and below it each difference with the precedents that it is a difference from. */
 function describeAssessment(
   { severity, summary, suggestions, deviations }: Assessment,
-  { paint }: Style,
+  style: Style,
 ): string {
+  const { paint } = style;
   const colour = severity === "caution" ? "yellow" : "green";
   const lines = [`${paint(colour, paint("bold", severity))}  ${summary}`];
-  for (const { record_id, precedent_id, decision_id, deviation_type, explanation } of deviations) {
-    const type = deviation_type.replace("_", " ");
-    const typeColour = deviation_type === "outcome_differs" ? "yellow" : "cyan";
-    lines.push(
-      "",
-      `  ${record_id}  ${oneLine(decision_id)}  ${paint(typeColour, type)}`,
-      `  ${paint("dim", "precedent")} ${precedent_id}`,
-      `  ${oneLine(explanation)}`,
-    );
+  for (const ofRecord of groupsOf(deviations, ({ record_id }) => record_id)) {
+    const [{ record_id, decision_id }] = ofRecord;
+    lines.push("", `  ${record_id}  ${oneLine(decision_id)}`);
+    for (const same of groupsOf(
+      ofRecord,
+      ({ deviation_type: type, explanation }) => `${type} ${explanation}`,
+    )) {
+      const [{ deviation_type, explanation }] = same;
+      const typeColour = deviation_type === "outcome_differs" ? "yellow" : "cyan";
+      const type = deviation_type.replace("_", " ");
+      const text = hangingText(oneLine(explanation), style, { start: type.length + 4, indent: 4 });
+      lines.push(
+        `  ${paint(typeColour, type)}: ${text}`,
+        ...same.map(({ precedent_id: id }) => `    ${paint("dim", "precedent")} ${id}`),
+      );
+    }
   }
   if (suggestions.length > 0) lines.push("", ...suggestions.map((each) => `  → ${each}`));
   return lines.join("\n");
+}
+
+type Group<Item> = readonly [Item, ...Item[]];
+
+/** Returns the items with equal keys together, in the order of the first of each. */
+function groupsOf<Item>(items: readonly Item[], keyOf: (item: Item) => string): readonly Group<Item>[] {
+  const groups = new Map<string, [Item, ...Item[]]>();
+  for (const item of items) {
+    const group = groups.get(keyOf(item));
+    if (group === undefined) groups.set(keyOf(item), [item]);
+    else group.push(item);
+  }
+  return [...groups.values()];
 }

@@ -158,13 +158,14 @@ async function describeBacktest(report: BacktestReport, style: Style): Promise<s
 }
 
 async function transitionTable(
-  { transitions, examples, changed }: BacktestReport,
+  { transitions, examples, total, not_replayable }: BacktestReport,
   style: Style,
 ): Promise<string> {
   const { grid } = await import("./grid.js");
   const rows = transitions.slice(0, maxTransitions).map(({ from, to, count: number }) => {
     const example = examples.find((each) => each.from === from && each.to === to);
-    const share = number / changed;
+    // A share of all decisions, as the rate above is: of the changed ones alone, a single row would always be full.
+    const share = number / (total - not_replayable);
     return [
       oneLine(from),
       `→ ${oneLine(to)}`,

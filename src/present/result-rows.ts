@@ -1,6 +1,6 @@
+import { summariseErrored } from "../evaluate/gate/errored-texts.js";
 import { nothingToOverride } from "../evaluate/policy/policy-outcome.js";
 import { isObject } from "../expression/equal.js";
-import type { Json } from "../model/json.js";
 import type { Precedent } from "../model/lineage.js";
 import type {
   Check,
@@ -21,34 +21,6 @@ interface ResultRow {
   readonly name: string;
   readonly text: string;
 }
-
-/** Returns the targets, or the labels where there are no targets, on one line. Scripts read them as they are. */
-export function targetLine(
-  result: Pick<Result, "selected_targets" | "selected_labels" | "final_targets">,
-): string {
-  const { selected_labels: labels, final_targets: targets = result.selected_targets } = result;
-  return (targets.length > 0 ? targets : labels).join(" ").replaceAll(/\s*[\n\r]\s*/g, " ");
-}
-
-/**
- * Returns the output on one line, or the list of outputs of a table that selects several rules; nothing for a blocked
- * result. Text stays as it is; other values are JSON, as is text with line breaks or other control characters.
- */
-export function outputLine(
-  { outputs = [], blocked }: Pick<Result, "outputs" | "blocked">,
-  isList: boolean,
-): string {
-  const [output] = outputs;
-  if (blocked && output === undefined) return "";
-  return isList ? JSON.stringify(outputs) : plainOutput(output ?? null);
-}
-
-const plainOutput = (output: Json): string =>
-  typeof output === "string" && !/[\p{Cc}\u2028\u2029]/u.test(output) ? output : JSON.stringify(output);
-
-/** Returns the answer for people: a blocked result has no target. */
-export const answerText = (result: Result): string =>
-  result.blocked && result.selected_labels.length === 0 ? "blocked" : oneLine(targetLine(result));
 
 /** Returns the text after the answer on the first line: its label if it has one, its confidence or its reason. */
 export function answerDetail(result: Result): string {
@@ -234,8 +206,9 @@ function skippedPolicyRows({ evaluation_details, allowed, lineage }: PolicyResul
 
 const policyVerdict = (decision: "allow" | "deny"): string => (decision === "allow" ? "allows" : "denies");
 
-function workFrameRows({ work_frame: frame, decision_metadata: metadata }: GateResult): readonly ResultRow[] {
-  const { suppressed, aggregation, errored_predicates, limits = [] } = metadata;
+function workFrameRows(result: GateResult): readonly ResultRow[] {
+  const { work_frame: frame, decision_metadata: metadata } = result;
+  const { suppressed, aggregation, limits = [] } = metadata;
   const rows: readonly (readonly [string, string | null])[] = [
     ["mode", frame.mode],
     ["next", frame.next_action],
@@ -249,9 +222,15 @@ function workFrameRows({ work_frame: frame, decision_metadata: metadata }: GateR
     ...suppressed.map(({ rule, by }) => ["overruled", `${rule}, suppressed by ${by}`] as const),
     ...outweighedRules(metadata).map((text) => ["overruled", text] as const),
     ["raised", raisedText(aggregation)],
-    ["errored", errored_predicates.length === 0 ? null : String(errored_predicates.length)],
+    ["errored", erroredText(result)],
   ];
   return rows.flatMap(([name, text]) => (text === null || text === "" ? [] : [{ name, text }]));
+}
+
+/** Sums up what could not be evaluated, unless a reason does. */
+function erroredText({ because, decision_metadata: { errored_predicates } }: GateResult): string {
+  const text = summariseErrored(errored_predicates);
+  return because.some((reason) => reason.includes(text)) ? "" : text;
 }
 
 const raisedText = ({ raised }: GateMetadata["aggregation"]): string | null =>

@@ -1,8 +1,7 @@
 import { isObject } from "../expression/equal.js";
 import type { Authority, Methodology, MethodologyStep } from "../lineage/methodology.js";
 import type { JsonObject } from "../model/json.js";
-import type { AssessmentRecord, DecisionRecord, ToolResultRecord } from "../model/record.js";
-import type { PolicyRecord } from "../record/explain-call.js";
+import type { AssessmentRecord, DecisionRecord, PolicyRecord, ToolResultRecord } from "../model/record.js";
 import type { StoredRecord } from "../record/find-records.js";
 import { maskMarker } from "../record/mask.js";
 import type { ExplainedRecord } from "./explain-view.js";

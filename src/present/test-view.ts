@@ -4,8 +4,8 @@ import type { Ratio } from "../testing/coverage.js";
 import type { CaseDocument, CaseReport, LocatedMissed, TestReport } from "../testing/run-tests.js";
 import { githubAnnotations } from "./diagnostics-view.js";
 import type { Style, View } from "./format.js";
-import { hangingText } from "./format.js";
-import { truncate } from "./text-width.js";
+import { fieldLine, hangingText, headline } from "./format.js";
+import { truncateWords } from "./text-width.js";
 import { plural } from "./text.js";
 import { oneLine } from "../text.js";
 
@@ -25,6 +25,42 @@ export function testView(report: TestReport): View {
   };
 }
 
+/**
+ * Shows what differs from an earlier report: tests that fail now, or in another way, tests that pass now, and the coverage
+ * if it changed. Without an earlier report, shows everything.
+ */
+export function testChangesView(report: TestReport, earlier: TestReport | undefined): View {
+  const view = testView(report);
+  if (earlier === undefined) return view;
+  const before = new Map(earlier.cases.map((test) => [caseKey(test), mismatchKey(test)]));
+  const changed = report.cases.filter((test) => {
+    const key = before.get(caseKey(test));
+    return test.passed ? key !== undefined && key !== noMismatch : key !== mismatchKey(test);
+  });
+  const coverage = JSON.stringify(report.coverage) === JSON.stringify(earlier.coverage);
+  return {
+    ...view,
+    plain: () => changed.map(plainCase).join("\n"),
+    table: async (style) =>
+      [
+        ...changed.flatMap((test) =>
+          test.passed ? [nowPassing(test, style)] : [...describeFailure(test, style), ""],
+        ),
+        verdict(report, style),
+        ...(coverage ? [] : await coverageLines(report, style)),
+      ].join("\n"),
+  };
+}
+
+/** Names of tests are unique in a file, but an edit can move them to other lines. */
+const caseKey = ({ file, decision, name }: CaseReport): string => JSON.stringify([file, decision, name]);
+
+const mismatchKey = ({ mismatches }: CaseReport): string => JSON.stringify(mismatches);
+const noMismatch = "[]";
+
+const nowPassing = ({ name, file, line }: CaseReport, { paint }: Style): string =>
+  oneLine(`${paint("green", "✓")} ${name}  ${paint("dim", `${file}:${line}`)}`);
+
 /** Leaves out what only texts need. */
 const toDocument = ({ cases, ...report }: TestReport): { readonly cases: readonly CaseDocument[] } => ({
   ...report,
@@ -39,9 +75,35 @@ const toDocument = ({ cases, ...report }: TestReport): { readonly cases: readonl
   })),
 });
 
-/** Annotates the lines of failed tests in a pull request. */
-export const testAnnotations = (report: TestReport): string =>
-  githubAnnotations(failedCases(report).map(toDiagnostic));
+/** What is measured of tests, and can have a lower bound. */
+export type Measure = "branches" | "conditions" | "mutations";
+
+/** Annotates the lines of failed tests and of what no test reaches in a pull request: errors where that is too much. */
+export function testAnnotations(report: TestReport, tooLow: ReadonlySet<Measure>): string {
+  const { coverage, mutation } = report;
+  const severity = (measure: Measure): Diagnostic["severity"] => (tooLow.has(measure) ? "error" : "note");
+  const missed = Object.values(coverage?.decisions ?? {}).flatMap((each) => each.missed);
+  return githubAnnotations([
+    ...failedCases(report).map(toDiagnostic),
+    ...missed.map((each): Diagnostic => ({
+      file: each.file,
+      line: each.line,
+      column: 1,
+      severity: severity(each.kind === "branch" ? "branches" : "conditions"),
+      message: `${neverText(each)}: ${whatWasMissed(each)}`,
+    })),
+    ...(mutation?.survivors ?? []).map(
+      ({ file, line, mutation: text, example_input: input }): Diagnostic => ({
+        file,
+        line,
+        column: 1,
+        severity: severity("mutations"),
+        message: `no test notices this change: ${text}`,
+        ...(input !== null && { hint: `test the input ${JSON.stringify(input)}` }),
+      }),
+    ),
+  ]);
+}
 
 const failedCases = ({ cases }: TestReport): readonly CaseReport[] => cases.filter(({ passed }) => !passed);
 
@@ -86,15 +148,15 @@ function describeFailure(test: CaseReport, style: Style): readonly string[] {
   const shown = mismatches.map(({ actual: each }) => each);
   const warnings = textsOf(actual["warnings"]).filter((text) => !shown.includes(text));
   return [
-    `${paint("red", "✗")} ${paint("bold", oneLine(name))}`,
+    `${paint("red", "✗")} ${hangingText(paint("bold", oneLine(name)), style, { start: 2, indent: 2 })}`,
     fieldOf("at", `${file}:${line}`, style),
     fieldOf("decision", decision, style),
-    fieldOf("input", truncate(JSON.stringify(input), style.columns - nameWidth - 3), style),
+    fieldOf("input", truncateWords(JSON.stringify(input), style.columns - nameWidth - 3), style),
     ...mismatchesOf(test).flatMap(({ field, expected, actual: got }) => [
       fieldOf(field, `expected ${expected}`, style),
-      fieldOf("", `got      ${paint("red", got)}`, style),
+      fieldLine("", `got      ${paint("red", oneLine(got))}`, style, nameWidth),
     ]),
-    ...(isUnexpectedError(test) ? [fieldOf("hint", paint("dim", errorHint), style)] : []),
+    ...(isUnexpectedError(test) ? [fieldLine("hint", paint("dim", errorHint), style, nameWidth)] : []),
     ...textsOf(actual["because"]).map((text) => fieldOf("because", text, style)),
     ...textsOf(actual["failed_conditions"]).map((text) => fieldOf("failed", text, style)),
     ...warnings.map((text) => fieldOf("warning", text, style)),
@@ -135,21 +197,23 @@ function mutationLines({ mutation }: TestReport, style: Style): readonly string[
   return [
     "",
     `${style.paint("bold", `mutation score ${score} %`)}  ${killed} of ${plural(total, "mutation")} noticed${same}`,
-    ...survivors.flatMap(({ decision, mutation: text, line, example_input: input }) => [
-      `  ${oneLine(`${decision}, line ${line}: ${text}`)}`,
+    ...survivors.flatMap(({ decision, mutation: text, file, line, example_input: input }) => [
+      headline(style.paint("bold", oneLine(`${file}:${line}`)), oneLine(`${decision}: ${text}`), style),
       ...(input === null ? [] : [fieldOf("test", JSON.stringify(input), style)]),
     ]),
   ];
 }
 
-function missedText(
-  { file, line, label, never, condition, errored }: LocatedMissed,
-  { paint }: Style,
-): string {
-  const error = errored ? " (could not be evaluated)" : "";
-  const what = condition === undefined ? label : `${label}: ${condition}`;
-  return oneLine(`${paint("bold", `${file}:${line}`)}  never ${never}${error}  ${what}`);
+function missedText(missed: LocatedMissed, style: Style): string {
+  const place = style.paint("bold", oneLine(`${missed.file}:${missed.line}`));
+  return headline(place, oneLine(`${neverText(missed)}  ${whatWasMissed(missed)}`), style);
 }
+
+const neverText = ({ never, errored }: LocatedMissed): string =>
+  `never ${never}${errored ? " (could not be evaluated)" : ""}`;
+
+const whatWasMissed = ({ label, condition }: LocatedMissed): string =>
+  condition === undefined ? label : `${label}: ${condition}`;
 
 /** How many reasons of one kind are shown; a table of many rules has as many failed conditions. */
 const maxTexts = 5;

@@ -10,9 +10,15 @@ const narrowText = /^[ -~─-▟–…→✓✗]*$/;
  * `explain latest` and `lineage` 40 % slower.
  */
 export function displayWidth(text: string): number {
-  const plain = text.includes("\u001b") ? stripVTControlCharacters(text) : text;
+  const plain = withoutColours(text);
   return narrowText.test(plain) ? plain.length : stringWidth(text);
 }
+
+/** Whether each character takes one column, however old the tables of widths are. */
+export const isNarrow = (text: string): boolean => narrowText.test(withoutColours(text));
+
+const withoutColours = (text: string): string =>
+  text.includes("\u001b") ? stripVTControlCharacters(text) : text;
 
 /** Shortens a text to a number of columns; the last one is `…`. Does not split a character from its accents. */
 export function truncate(text: string, columns: number): string {
@@ -25,6 +31,14 @@ export function truncate(text: string, columns: number): string {
     kept += segment;
   }
   return `${kept}…`;
+}
+
+/** Shortens a text as `truncate` does, but behind a space or comma where the text has one in the second half. */
+export function truncateWords(text: string, columns: number): string {
+  const short = truncate(text, columns);
+  if (short === text) return text;
+  const [kept = ""] = /^.*[\s,]/s.exec(short) ?? [];
+  return kept.length * 2 < short.length ? short : `${kept.trimEnd()}…`;
 }
 
 /**
@@ -67,14 +81,24 @@ export const widestWord = (text: string): number =>
 const caretLine = /^\s*\^\s*$/;
 
 /**
- * Wraps the lines of messages. Text in backticks, such as a command to copy, stays on one line if it fits on any. The
- * text above a caret stays as it is.
+ * Wraps the lines of messages. Text in backticks, such as a command to copy, stays on one line if it fits on any. Of a
+ * text above a caret, only the part around the caret is shown where all of it does not fit.
  */
 export function wrapMessages(text: string, columns: number): string {
   const lines = text.split("\n");
+  const excerptAt = (index: number): Excerpt | undefined => {
+    const [line = "", below = ""] = lines.slice(index, index + 2);
+    return line.length > columns && caretLine.test(below)
+      ? textAround(line, below.indexOf("^"), columns)
+      : undefined;
+  };
   return lines
     .map((line, index) => {
-      if (line.length <= columns || caretLine.test(lines[index + 1] ?? "")) return line;
+      const caret = caretLine.test(line) ? excerptAt(index - 1) : undefined;
+      if (caret !== undefined) return `${" ".repeat(caret.at)}^`;
+      if (line.length <= columns) return line;
+      const excerpt = excerptAt(index);
+      if (excerpt !== undefined) return excerpt.text;
       const indent = (/^ */.exec(line)?.[0] ?? "").length;
       const room = { first: columns - indent, rest: columns - indent - 2 };
       // A space inside backticks is no place to break a line.
@@ -88,4 +112,21 @@ export function wrapMessages(text: string, columns: number): string {
         .join("\n");
     })
     .join("\n");
+}
+
+interface Excerpt {
+  readonly text: string;
+  /** The place of the caret. */
+  readonly at: number;
+}
+
+/** Returns the part of a line around a place that fits. */
+function textAround(line: string, at: number, columns: number): Excerpt {
+  const indent = (/^ */.exec(line)?.[0] ?? "").length;
+  const room = columns - indent;
+  // The place is in the first two thirds, so that what follows it is shown, too.
+  const start = Math.max(indent, at - Math.floor((room * 2) / 3));
+  const before = start === indent ? "" : "…";
+  const text = truncate(before + line.slice(start + before.length), room);
+  return { text: " ".repeat(indent) + text, at: indent + at - start };
 }

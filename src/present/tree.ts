@@ -202,9 +202,9 @@ function graphLine(
 ): string {
   const id = oneLine(node.name ?? node.id);
   const edgeLabel = edge === undefined ? "" : oneLine(edgeText(edge));
-  const suffix = isFull ? oneLine(kindText(node)) : note;
   const arrow = edgeLabel === "" ? "" : " → ";
   const fixed = displayWidth(prefix) + displayWidth(arrow) + displayWidth(id);
+  const suffix = isFull ? kindBeside(edgeLabel, node, columns - fixed) : note;
   const free = columns - fixed - (suffix === "" ? 0 : displayWidth(suffix) + 1);
   const fits = free >= Math.min(minLabelWidth, displayWidth(edgeLabel));
   const shownEdge = truncate(edgeLabel, Math.max(minLabelWidth, fits ? free : columns - fixed));
@@ -217,6 +217,13 @@ function graphLine(
     label === "" ? "" : `  ${label}`,
     fits && suffix !== "" ? ` ${paint(node.note === "disabled" && isFull ? "yellow" : "dim", suffix)}` : "",
   ].join("");
+}
+
+/** Returns the kind of a node; empty where the label of the edge only fits without it, because that says more. */
+function kindBeside(edgeLabel: string, node: DrawnNode, room: number): string {
+  const kind = oneLine(kindText(node));
+  const left = room - displayWidth(edgeLabel);
+  return left >= 0 && left <= displayWidth(kind) && node.note !== "disabled" ? "" : kind;
 }
 
 function nodeLabel({ id, name = id, label = name }: DrawnNode, free: number): string {

@@ -1,3 +1,4 @@
+import { isObject } from "../expression/equal.js";
 import type { Count, Counter, Entry, Limit, TimedAmount } from "../model/store.js";
 
 export const zeroCounter: Counter = Object.freeze({ count: 0, seq: 0 });
@@ -119,8 +120,12 @@ export const resultCounter = (callCounterName: string): string =>
 /** Counts the result of one call: there is at most one. */
 export const callResultCounter = (checkId: string): string => JSON.stringify(["reported", checkId]);
 
-/** Counts the calls of a session that sent its state. */
-export const sessionStateCounter = (session: Session): string => JSON.stringify(["session_state", session]);
+/** Counts the calls of a session that sent its state: those of callers who may report, or of one other caller. */
+export const sessionStateCounter = (session: Session, ...owner: StateOwner): string =>
+  JSON.stringify(["session_state", session, ...owner]);
+
+/** For whose calls a state is kept; nothing: for all of the session. */
+export type StateOwner = readonly [] | CallerSubject | readonly ["unidentified"];
 
 /** Counts the recorded decisions of a session, where there are observers. */
 export const sessionDecisionCounter = (session: Session): string => JSON.stringify(["decisions", session]);
@@ -139,10 +144,19 @@ export const pathReadCounter = (
 ): string => JSON.stringify(["read_evidence", decision, policy, session, path]);
 
 /** Whose calls a limit counts together: those of a session, of a caller for one organisation, or of an organisation. */
-export type LimitSubject =
-  | readonly [Session]
-  | readonly ["caller", issuer: string, subject: string, org?: string]
-  | readonly ["org", org: string];
+export type LimitSubject = readonly [Session] | CallerSubject | readonly ["org", org: string];
+
+/** A caller, for one organisation. */
+type CallerSubject = readonly ["caller", issuer: string, subject: string, org?: string];
+
+/** Returns the subject of what is counted or kept for a caller; undefined for one without an identity. */
+export function callerSubject(caller: unknown): CallerSubject | undefined {
+  const { issuer, subject, org_id } = isObject(caller) ? caller : {};
+  if (!isText(issuer) || !isText(subject)) return undefined;
+  return isText(org_id) ? ["caller", issuer, subject, org_id] : ["caller", issuer, subject];
+}
+
+const isText = (value: unknown): value is string => typeof value === "string" && value !== "";
 
 /** Counts calls that a policy or a gate allowed, for `max_calls`. */
 export const allowedCallCounter = ({ decision, policy }: PolicyReference, ...subject: LimitSubject): string =>

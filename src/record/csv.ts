@@ -50,8 +50,11 @@ function cell(column: (typeof csvColumns)[number], value: Json | undefined): str
 
 const textOf = (value: Json): string => (typeof value === "string" ? value : JSON.stringify(value));
 
-/** Spreadsheets evaluate cells that start like this; a leading apostrophe makes them text. */
-const formula = /^[=+\-@\t\r]/;
+/**
+ * Spreadsheets evaluate cells that start like this; a leading apostrophe makes them text. Some skip white space before a
+ * formula, and those for East Asian languages take full-width characters for the others.
+ */
+const formula = /^[=+\-@＝＋－＠\t\r\n]/;
 
 const escapeFormula = (text: string): string => (formula.test(text) ? `'${text}` : text);
 

@@ -9,11 +9,8 @@ import { mergeParams } from "../evaluate/policy/policy-outcome.js";
 import { equal, isObject } from "../expression/equal.js";
 import type { Definition, OverridePolicy } from "../model/definition.js";
 import type { JsonObject } from "../model/json.js";
-import type { DecisionRecord } from "../model/record.js";
+import type { DecisionRecord, PolicyRecord } from "../model/record.js";
 import type { NamedCondition, PolicyDetail } from "../model/result.js";
-
-/** The record of a policy decision about a tool call. */
-export type PolicyRecord = Extract<DecisionRecord, { readonly type: "policy" }>;
 
 /** The policies that decided a call, each with its verdict and the values that it read. */
 export interface ExplainedCall {
@@ -88,7 +85,10 @@ export function explainCall(
 }
 
 /** Returns what an override reads as `denial`. */
-function denialOf({ name, version, reason = "" }: ConsultedPolicy, details: Details): JsonObject {
+export function denialOf(
+  { name, version, reason = "" }: Pick<ConsultedPolicy, "name" | "version" | "reason">,
+  details: Details,
+): JsonObject {
   const { conditions = [] } = details.get(name) ?? {};
   const failed = conditions.filter(({ result }) => !result).map((each) => each.name);
   return { policy: name, version, reason, failed_conditions: failed };
@@ -133,7 +133,8 @@ interface ConsultedPolicy extends Omit<ExplainedPolicy, "conditions" | "override
 
 type Details = ReadonlyMap<string, PolicyDetail>;
 
-const policyDetails = ({ evaluation_details: details }: PolicyRecord): Details =>
+/** Returns the details of the policies by name; none where they were not recorded. */
+export const policyDetails = ({ evaluation_details: details }: PolicyRecord): Details =>
   new Map(Object.entries(details as Readonly<Record<string, PolicyDetail>>));
 
 /** Returns the policies of a sanitized record: from its lineage, or from its details where it has none. */

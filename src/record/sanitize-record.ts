@@ -19,7 +19,7 @@ import type {
   PolicyEvaluation,
   Precedent,
 } from "../model/lineage.js";
-import type { DecisionRecord } from "../model/record.js";
+import type { DecisionRecord, PolicyRecord } from "../model/record.js";
 import type {
   Aggregate,
   Check,
@@ -46,6 +46,8 @@ import { isObject } from "../expression/equal.js";
  * Returns a record without malformed parts, so that a damaged record can be explained. Well-formed parts are
  * unchanged.
  */
+export function sanitizeRecord(record: PolicyRecord): PolicyRecord;
+export function sanitizeRecord(record: DecisionRecord): DecisionRecord;
 export function sanitizeRecord(record: DecisionRecord): DecisionRecord {
   const { lineage } = record as { readonly lineage?: unknown };
   const sanitized = {

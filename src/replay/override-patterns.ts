@@ -3,10 +3,10 @@ import { isObject } from "../expression/equal.js";
 import type { Definition } from "../model/definition.js";
 import type { Json, JsonObject } from "../model/json.js";
 import type { OverrideApplication, PolicyEvaluation } from "../model/lineage.js";
-import type { DecisionRecord } from "../model/record.js";
-import type { PolicyDetail } from "../model/result.js";
+import type { PolicyRecord } from "../model/record.js";
 import type { Count, Store, TimeRange } from "../model/store.js";
 import { counterName, overrideUseCounter, sessionOf } from "../record/counters.js";
+import { policyDetails } from "../record/explain-call.js";
 import { conditionValueReader } from "../record/recorded-values.js";
 import { sanitizeRecord } from "../record/sanitize-record.js";
 import { isText, validItems } from "../record/well-formed.js";
@@ -77,16 +77,22 @@ export async function findOverridePatterns(
 
 /** A denial that an override flipped, in a call that may still be denied by another policy. */
 interface Flip {
-  readonly record: DecisionRecord;
+  readonly record: PolicyRecord;
   readonly definition: Definition | undefined;
   readonly policy: PolicyEvaluation;
   readonly override: OverrideApplication;
+  readonly denials: DenialCount;
+}
+
+/** The denials of a policy so far. */
+interface DenialCount {
+  count: number;
 }
 
 class PatternCollector implements DecisionVisitor {
   calls = 0;
   damaged = 0;
-  readonly #denials = new Map<string, number>();
+  readonly #denials = new Map<string, DenialCount>();
   readonly #patterns = new Map<string, PatternCounts>();
   /** The call whose records are being read: those of one check are next to each other. */
   #check: string | undefined;
@@ -101,18 +107,25 @@ class PatternCollector implements DecisionVisitor {
     if (check_id === undefined || check_id !== this.#check) this.#finishCall();
     this.#check = check_id;
     for (const each of validItems(record.counted, isCount)) this.#counters.add(counterName(each));
-    const { overrides = lineage?.override ? [lineage.override] : [] } = lineage ?? {};
-    for (const policy of lineage?.policies ?? []) {
+    const { override: deciding, overrides = deciding === null ? [] : [deciding] } = lineage;
+    for (const policy of lineage.policies) {
       if (policy.base_decision === "allow") continue;
-      const key = keyOf(decision_id, policy.name);
-      this.#denials.set(key, (this.#denials.get(key) ?? 0) + 1);
+      const denials = this.#denialsOf(decision_id, policy.name);
+      denials.count++;
       const override = overrides.find(
         (each) => each.name === policy.override && each.overrides.includes(policy.name),
       );
       const definition = "loaded" in madeWith ? madeWith.loaded.definition : undefined;
-      if (override !== undefined) this.#flips.push({ record, definition, policy, override });
+      if (override !== undefined) this.#flips.push({ record, definition, policy, override, denials });
     }
   };
+
+  #denialsOf(decision: string, policy: string): DenialCount {
+    const key = keyOf(decision, policy);
+    const denials = this.#denials.get(key) ?? { count: 0 };
+    this.#denials.set(key, denials);
+    return denials;
+  }
 
   visitDamaged = (): void => {
     this.damaged++;
@@ -140,9 +153,7 @@ class PatternCollector implements DecisionVisitor {
 
   finish(): OverridePatterns {
     this.#finishCall();
-    const patterns = [...this.#patterns.values()].map((each) =>
-      each.finish(this.#denials.get(keyOf(each.decisionId, each.policy)) ?? 0),
-    );
+    const patterns = [...this.#patterns.values()].map((each) => each.finish());
     // Equal ones in the order of their first flip.
     patterns.sort((a, b) => b.flips - a.flips);
     return { calls: this.calls, damaged: this.damaged, patterns };
@@ -160,8 +171,9 @@ const maxExamples = 3;
 
 /** The counts of one pattern. */
 class PatternCounts {
-  readonly decisionId: string;
-  readonly policy: string;
+  readonly #decisionId: string;
+  readonly #policy: string;
+  readonly #denials: DenialCount;
   readonly #override: string;
   readonly #overrideDecision: string;
   readonly #sessions = new Set<string>();
@@ -174,8 +186,9 @@ class PatternCounts {
   #examples: readonly string[] = [];
 
   constructor(flip: Flip) {
-    this.decisionId = flip.record.decision_id;
-    this.policy = flip.policy.name;
+    this.#decisionId = flip.record.decision_id;
+    this.#policy = flip.policy.name;
+    this.#denials = flip.denials;
     this.#override = flip.override.name;
     this.#overrideDecision = declaringDecision(flip);
   }
@@ -191,7 +204,9 @@ class PatternCounts {
     const session = sessionOf({ ...record, caller });
     if (session !== undefined) this.#sessions.add(JSON.stringify(session));
     if (caller !== undefined) this.#callers.add(JSON.stringify([caller.issuer, caller.subject]));
-    const failed = (conditionsOf(record, policy.name) ?? []).filter(({ result }) => !result);
+    // The evaluation may not have been recorded.
+    const { conditions = [] } = policyDetails(record).get(policy.name) ?? {};
+    const failed = conditions.filter(({ result }) => !result);
     if (failed.some(({ error }) => error !== undefined)) this.#errors++;
     if (override.condition === null) return;
     const denial = {
@@ -212,10 +227,11 @@ class PatternCounts {
     return values;
   }
 
-  finish(denials: number): OverridePattern {
+  finish(): OverridePattern {
+    const { count: denials } = this.#denials;
     return {
-      decision_id: this.decisionId,
-      policy: this.policy,
+      decision_id: this.#decisionId,
+      policy: this.#policy,
       override: this.#override,
       override_decision_id: this.#overrideDecision,
       flips: this.#flips,
@@ -232,19 +248,13 @@ class PatternCounts {
   }
 }
 
-/** Returns the conditions of a policy; undefined where they were not recorded. */
-function conditionsOf(record: DecisionRecord, policy: string): PolicyDetail["conditions"] | undefined {
-  const details = record.evaluation_details as Readonly<Record<string, PolicyDetail>>;
-  return Object.hasOwn(details, policy) ? details[policy]?.conditions : undefined;
-}
-
 interface Caller {
   readonly issuer: Json;
   readonly subject: Json;
   readonly org_id?: string;
 }
 
-function callerOf({ facts }: DecisionRecord): Caller | undefined {
+function callerOf({ facts }: PolicyRecord): Caller | undefined {
   const caller: JsonObject | undefined = isObject(facts["authenticated_caller"])
     ? facts["authenticated_caller"]
     : undefined;

@@ -34,8 +34,7 @@ export function reevaluate(
   definition: ReplayableDefinition,
   madeWith: ReplayableDefinition | UnavailableDefinition = definition,
 ): Reevaluation | { readonly notReplayable: string } {
-  const { loaded, prepared } = definition;
-  const { workflow_id: workflow } = record;
+  const { prepared } = definition;
   if (record.context === undefined) return { notReplayable: "its inputs were not logged" };
   if (
     mayBeMasked(record, definition) &&
@@ -50,7 +49,17 @@ export function reevaluate(
     definition === madeWith ? record.context : withoutOldFetches(record.context, madeWith, definition);
   const facts = definition === madeWith ? record.facts : withRecheck(record.facts);
   const scope: Scope = { context, facts, system: recordedSystem(record), input: undefined };
-  return { guarded: guard(loaded, evaluate(prepared, scope), { workflow, facts, context }), scope };
+  return { guarded: evaluateScope(definition, scope, record.workflow_id), scope };
+}
+
+/** Evaluates and guards an answer as when it was recorded. */
+export function evaluateScope(
+  { loaded, prepared }: Pick<ReplayableDefinition, "loaded" | "prepared">,
+  scope: Scope,
+  workflow: string | undefined,
+): Guarded {
+  const { context, facts } = scope;
+  return guard(loaded, evaluate(prepared, scope), { workflow, facts, context });
 }
 
 /** Another definition may change params where the old one did not; they are then checked again. */

@@ -45,7 +45,7 @@ export async function walkLog(
   const isWholeLog = Object.keys(query).length === 0;
   // Read before the walk: records that are appended during it are not missing.
   const { size, lost = 0 } = await store.log.state();
-  let next = isWholeLog ? await firstSeq(store) : 0;
+  let next = isWholeLog ? (await store.log.pruned()) + 1 : 0;
   let start: number | undefined;
   const advanceTo = (seq: number): void => {
     if (isWholeLog) for (; next < seq; next++) visitUnreadable(next);
@@ -95,12 +95,6 @@ const isDecisionLine = (line: LogLine): line is DecisionLine =>
   line.record.kind === "decision" || !otherKinds.has(line.record.kind) || "deterministic_hash" in line.record;
 
 const otherKindPrefix = /^\{"seq":\d+,"kind":"(?:tool_result|assessment|note)"/;
-
-/** Returns the sequence number of the oldest record that was not pruned. */
-async function firstSeq({ log }: Store): Promise<number> {
-  const { records, through } = await log.prunable({ keep: 0 });
-  return through - records + 1;
-}
 
 /** Records that could not be replayed for the same reason. */
 export interface NotReplayable {

@@ -1,10 +1,7 @@
 import {
   closeSync,
-  constants,
-  fstatSync,
   fsyncSync,
   openSync,
-  readFileSync,
   renameSync,
   lstatSync,
   statSync,
@@ -15,6 +12,7 @@ import { syncDirectory, systemFiles, writeAll } from "./drivers/jsonl/files.js";
 import type { Release } from "./drivers/jsonl/lock.js";
 import { openLock } from "./drivers/jsonl/lock.js";
 import { makeDirectory } from "./files.js";
+import { readRegularFile } from "./regular-file.js";
 import { lockError, lockName, parseLock, lockText } from "../definition/approval/lock.js";
 import { DecisionError } from "../errors.js";
 import type { ApprovalLock } from "../model/approval.js";
@@ -45,20 +43,10 @@ export function readApprovalLock(directory: string): ApprovalLock | undefined {
 }
 
 function readLockText(file: string): string {
-  let fd: number;
   try {
-    // Non-blocking: opening a pipe would wait forever.
-    fd = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
+    return readRegularFile(file, maxLockBytes).toString("utf8");
   } catch (error) {
     throw lockError(file, `cannot be read: ${(error as Error).message}`, readHint, error);
-  }
-  try {
-    const stats = fstatSync(fd);
-    if (!stats.isFile()) throw lockError(file, "is not a file", readHint);
-    if (stats.size > maxLockBytes) throw lockError(file, "is larger than 64 MiB");
-    return readFileSync(fd, "utf8");
-  } finally {
-    closeSync(fd);
   }
 }
 

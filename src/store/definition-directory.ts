@@ -131,8 +131,13 @@ const stampOf = ({ size, ino, mtimeNs, ctimeNs }: BigIntStats): string =>
 
 /** Whether a file is still as it was found. */
 export function isUnchanged(directory: string, { path, stamp }: Pick<FoundFile, "path" | "stamp">): boolean {
-  const stats = statIfExists(`${directory}/${path}`);
-  return stats !== undefined && stampOf(stats) === stamp;
+  return stampOfPath(`${directory}/${path}`) === stamp;
+}
+
+/** Returns a text that changes whenever a file does, also when it is created or removed. */
+export function stampOfPath(path: string): string {
+  const stats = statIfExists(path);
+  return stats === undefined ? "" : stampOf(stats);
 }
 
 /** Installed packages, and the data of tests, which may have any name. */

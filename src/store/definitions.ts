@@ -15,7 +15,6 @@ import { isOwn, readOwnCheckedJson, writeCheckedJson, makeDirectory, removeUnuse
 import { SettledFiles } from "./settle.js";
 import type { TimeSource } from "../clock.js";
 import { systemTime } from "../clock.js";
-import { tooLargeMessage, unreadableFile, maxFileBytes } from "../definition/broken-file.js";
 import type { FileBody, FileSummary, LocatedTest } from "../definition/definition-file.js";
 import type { Library } from "../definition/library.js";
 import { definitionHash } from "../definition/loaded-definition.js";
@@ -199,9 +198,10 @@ function hasChanges(cache: DefinitionCache, cacheable: readonly Entry[]): boolea
 
 async function readEntry(options: ReadOptions, found: FoundFile): Promise<Entry> {
   const { path, stamp, size } = found;
+  const { maxFileBytes, readDefinitions, readTests, tooLargeMessage, unreadableFile } =
+    await import("../definition/read-definitions.js");
   if (found.unusableBecause !== undefined)
     return { path, stamp, ...unreadableFile(path, found.unusableBecause) };
-  const { readDefinitions, readTests } = await import("../definition/read-definitions.js");
   const unsaved = options.unsaved?.get(path);
   if (size > maxFileBytes) {
     const start = unsaved === undefined ? readStart(options.directory, path) : startOf(unsaved);
@@ -349,9 +349,15 @@ function openDefinitionCache(
 ): DefinitionCache | undefined {
   const folder = `${cacheHome}/definitions/${folderName(`${cacheFormat} ${version} ${directory}`)}`;
   if (!isPrivateFolder(folder)) return undefined;
+  const bodies = new Map<string, FileBody | undefined>();
   return {
     entries: readCacheIndex(`${folder}/index.json`),
-    body: (cached) => readOwnCheckedJson(`${folder}/${bodyFileName(cached)}`) as FileBody | undefined,
+    body(cached) {
+      const name = bodyFileName(cached);
+      if (!bodies.has(name))
+        bodies.set(name, readOwnCheckedJson(`${folder}/${name}`) as FileBody | undefined);
+      return bodies.get(name);
+    },
     remove: () => rmSync(`${folder}/index.json`, { force: true }),
     save: (files) => saveCache(folder, files),
   };

@@ -1,8 +1,9 @@
-import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+import { constants, readSync } from "node:fs";
 import { join } from "node:path";
 import { DecisionError } from "../errors.js";
 import type { LedgerState } from "../model/store.js";
 import { genesisHash } from "../record/chain.js";
+import { isNotRegular, openRegularFile } from "./regular-file.js";
 
 /** The content of `manifest.json`. */
 export interface Manifest extends ManifestContent {
@@ -135,21 +136,16 @@ function findContradiction(manifest: Manifest): string | undefined {
 const isHash = (text: string): boolean => /^[0-9a-f]{64}$/.test(text);
 
 /** Opens a file of an export, or returns the problem. Does not follow links, whose target is not part of the export. */
-export function openRegularFile(directory: string, name: string): number | string {
-  // Non-blocking: opening a pipe would wait forever.
-  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-  let fd: number;
+export function openExportFile(directory: string, name: string): number | string {
   try {
-    fd = openSync(join(directory, name), flags);
+    return openRegularFile(join(directory, name), constants.O_RDONLY | constants.O_NOFOLLOW);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT") return `\`${name}\` is missing`;
     if (code === "ELOOP") return `\`${name}\` is a symbolic link`;
+    if (isNotRegular(error)) return `\`${name}\` is not a file`;
     throw unreadableExportError(error);
   }
-  if (fstatSync(fd).isFile()) return fd;
-  closeSync(fd);
-  return `\`${name}\` is not a file`;
 }
 
 export function unreadableExportError(error: unknown): DecisionError {

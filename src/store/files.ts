@@ -3,15 +3,14 @@ import {
   closeSync,
   fstatSync,
   mkdirSync,
-  openSync,
   readFileSync,
   renameSync,
-  writeFileSync,
   readdirSync,
   rmSync,
   statSync,
 } from "node:fs";
 import { dirname } from "node:path";
+import { openRegularFile, readRegularFile, writeRegularFile } from "./regular-file.js";
 
 /**
  * Creates a directory and its parents; returns whether it is new. Not with Node's `recursive` option, which never
@@ -44,14 +43,14 @@ function makeSingleDirectory(path: string, mode: number): boolean {
 export function writeCheckedJson(path: string, content: object): void {
   const temporary = `${path}.${process.pid}.tmp`;
   const line = `${JSON.stringify(content)}\n`;
-  writeFileSync(temporary, line + line, { mode: 0o600 });
+  writeRegularFile(temporary, line + line, 0o600);
   renameSync(temporary, path);
 }
 
 /** Reads JSON that `writeCheckedJson` wrote; undefined if the file is missing or damaged. */
 export function readCheckedJson(path: string): unknown {
   try {
-    return parseChecked(readFileSync(path));
+    return parseChecked(readRegularFile(path));
   } catch {
     return undefined;
   }
@@ -60,7 +59,7 @@ export function readCheckedJson(path: string): unknown {
 /** Like `readCheckedJson`, but ignores a file that another user owns or may write. */
 export function readOwnCheckedJson(path: string): unknown {
   try {
-    const fd = openSync(path, "r");
+    const fd = openRegularFile(path, "r");
     try {
       return isOwn(fstatSync(fd)) ? parseChecked(readFileSync(fd)) : undefined;
     } finally {

@@ -1,6 +1,6 @@
 import { closeSync } from "node:fs";
 import type { Manifest } from "./export-manifest.js";
-import { newline, openRegularFile, readLines } from "./export-manifest.js";
+import { newline, openExportFile, readLines } from "./export-manifest.js";
 import { createSha256 } from "./signing.js";
 import { DecisionError } from "../errors.js";
 import type { Json } from "../model/json.js";
@@ -93,7 +93,7 @@ function* readExportedLines(
 ): Generator<string> {
   const listed = manifest.files.find((file) => file.name === name);
   if (listed === undefined) return;
-  const fd = openRegularFile(directory, name);
+  const fd = openExportFile(directory, name);
   if (typeof fd === "string") throw changedError(name);
   const hash = createSha256();
   let end = 0;

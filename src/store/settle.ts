@@ -4,7 +4,13 @@ import type { FileKind, FoundFile, FoundFiles } from "./definition-directory.js"
 import { displayPath, filesStamp, findFiles } from "./definition-directory.js";
 
 /** A file that was modified more recently may still be being saved: truncated, or written in part. */
-const settledAfterMs = 50;
+const idleSettledAfterMs = 50;
+
+/**
+ * On a busy machine the process that saves a file may have to wait for its next turn, so that a file has to be unchanged
+ * for longer: up to ten times as long, from four processes for each core on.
+ */
+const settledAfter = (load: number): number => idleSettledAfterMs * Math.min(10, Math.max(1, load / 4));
 
 /** How long a file may keep changing before it is refused. */
 const maxWaitMs = 1_000;
@@ -22,23 +28,25 @@ export class SettledFiles {
   readonly #options: SettleOptions;
   readonly #time: TimeSource;
   readonly #startedAt: number;
+  readonly #settledAfter: number;
 
   constructor(options: SettleOptions) {
     this.#options = options;
     this.#time = options.time;
     this.#startedAt = this.#time.stopwatch();
+    this.#settledAfter = settledAfter(this.#time.load());
   }
 
   /**
-   * Waits until no file was modified within the last 50 ms, or all were seen unchanged for as long, which counts for
-   * modification times in the future. Throws if they keep changing for a second.
+   * Waits until no file was modified within the last 50 ms (longer on a busy machine), or all were seen unchanged for as
+   * long, which counts for modification times in the future. Throws if they keep changing for a second.
    */
   async find(): Promise<readonly FoundFile[]> {
     let found = this.#find();
     let unchangedSince = this.#time.stopwatch();
     for (;;) {
-      const recent = mostRecent(found, this.#time.now());
-      const remaining = settledAfterMs - (this.#time.stopwatch() - unchangedSince);
+      const recent = mostRecent(found, this.#time.now(), this.#settledAfter);
+      const remaining = this.#settledAfter - (this.#time.stopwatch() - unchangedSince);
       if (recent === undefined || remaining <= 0) return found.files;
       this.assertInTime(recent.path);
       await this.#time.sleep(Math.min(recent.remaining, remaining));
@@ -70,7 +78,11 @@ interface RecentChange {
 }
 
 /** Returns the latest of the recent changes. */
-function mostRecent({ files, folders }: FoundFiles, now: number): RecentChange | undefined {
+function mostRecent(
+  { files, folders }: FoundFiles,
+  now: number,
+  settledAfterMs: number,
+): RecentChange | undefined {
   let latest: RecentChange | undefined;
   for (const { path, modifiedAt } of [...folders, ...files]) {
     const remaining = settledAfterMs - (now - modifiedAt);

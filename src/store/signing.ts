@@ -4,19 +4,34 @@ import { nodeCrypto, sha256Hex } from "../digest/sha256.js";
 import { DecisionError, fileErrorHint } from "../errors.js";
 import type { Checkpoint, Signer } from "../record/chain.js";
 import { checkpointSignedText } from "../record/chain.js";
+import { readRegularFile } from "./regular-file.js";
 
-/** Signs with the Ed25519 key in a PEM file. The file is read on the first signature. */
+/**
+ * Signs with the Ed25519 key in a PEM file. The file is read now, because signing holds the lock of the store; a problem
+ * with it is thrown by the first signature, because most commands sign nothing.
+ */
 export function signerFromFile(path: string): Signer {
-  let signer: Signer | undefined;
+  const readPem = readNow(() => readRegularFile(path, maxKeyBytes).toString("utf8"));
+  let key: PrivateKey | undefined;
   return (text) => {
-    signer ??= readSigner(path);
-    return signer(text);
+    key ??= openPrivateKey(path, readPem);
+    return { key: key.fingerprint, signature: key.sign(text) };
   };
 }
 
-function readSigner(path: string): Signer {
-  const key = openPrivateKey(path);
-  return (text) => ({ key: key.fingerprint, signature: key.sign(text) });
+/** Files of keys have a few hundred bytes. */
+const maxKeyBytes = 1024 * 1024;
+
+/** Returns a function that returns the result, or throws the error, of this moment. */
+function readNow<T>(read: () => T): () => T {
+  try {
+    const result = read();
+    return () => result;
+  } catch (error) {
+    return () => {
+      throw error;
+    };
+  }
 }
 
 /** A private key. Its bytes are not accessible. */
@@ -27,9 +42,10 @@ export interface PrivateKey {
   sign(text: string): string;
 }
 
-export function openPrivateKey(path: string): PrivateKey {
+export function openPrivateKey(path: string, readPem = () => readFileSync(path, "utf8")): PrivateKey {
   const { createPrivateKey, createPublicKey, sign } = nodeCrypto();
-  const key = readKey(path, (pem) => {
+  const key = readKey(path, () => {
+    const pem = readPem();
     assertPrivateKeyPem(pem, path);
     return createPrivateKey(pem);
   });
@@ -71,7 +87,7 @@ export type CheckTextSignature = (
 
 export function textSignatureCheck(path: string): CheckTextSignature {
   const { createPublicKey } = nodeCrypto();
-  const key = readKey(path, (pem) => createPublicKey(pem));
+  const key = readKey(path, () => createPublicKey(readFileSync(path, "utf8")));
   const name = keyFingerprint(key);
   return (text, { key: signedBy, signature }) =>
     signature !== undefined && signedBy === name && isValidSignature(key, text, signature);
@@ -95,7 +111,7 @@ export function keyFingerprint(key: Crypto.KeyObject): string {
   return sha256Hex(key.export({ type: "spki", format: "pem" }).toString());
 }
 
-function readKey(path: string, parse: (pem: string) => Crypto.KeyObject): Crypto.KeyObject {
+function readKey(path: string, read: () => Crypto.KeyObject): Crypto.KeyObject {
   if (path.includes("-----BEGIN")) {
     throw new DecisionError("usage", "specify the path of a key file, not its content", {
       hint: keyFileHint,
@@ -103,7 +119,7 @@ function readKey(path: string, parse: (pem: string) => Crypto.KeyObject): Crypto
   }
   let key: Crypto.KeyObject;
   try {
-    key = parse(readFileSync(path, "utf8"));
+    key = read();
   } catch (error) {
     if (error instanceof DecisionError) throw error;
     const { code, message } = error as NodeJS.ErrnoException;

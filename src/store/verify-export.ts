@@ -4,7 +4,7 @@ import { forgottenMessage } from "./drivers/jsonl/approval-witness.js";
 import type { Verification, Expectation } from "./drivers/jsonl/verify-store.js";
 import type { Manifest } from "./export-manifest.js";
 import {
-  openRegularFile,
+  openExportFile,
   unreadableExportError,
   exportFileNames,
   manifestName,
@@ -83,7 +83,7 @@ function looksLikeExport(path: string): boolean {
 }
 
 function readManifest(directory: string): Manifest | string {
-  const fd = openRegularFile(directory, manifestName);
+  const fd = openExportFile(directory, manifestName);
   if (typeof fd === "string") return `${fd}: the export was interrupted or the file was removed`;
   try {
     const bytes = fstatSync(fd).size > maxManifestBytes ? Buffer.alloc(0) : readFileSync(fd);
@@ -306,7 +306,7 @@ class ExportVerifier {
   *#lines(name: string): Generator<ExportLine> {
     const listed = this.#manifest.files.find((file) => file.name === name);
     if (listed === undefined) return;
-    const fd = openRegularFile(this.#directory, name);
+    const fd = openExportFile(this.#directory, name);
     if (typeof fd === "string") {
       this.#addProblem({ kind: "file", file: name, message: fd });
       return;

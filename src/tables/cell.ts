@@ -4,6 +4,7 @@ import { parseInstant } from "../expression/instant.js";
 import type { Literal } from "../expression/syntax.js";
 import { quote } from "../expression/syntax.js";
 import { didYouMean } from "../text.js";
+import { maxCellValues } from "./table.js";
 
 /** A condition on the value of one column. Absent in a rule: any value. */
 export interface Cell {
@@ -64,6 +65,8 @@ export class InvalidCell extends Error {
  * in this way.
  */
 export function toCell(tests: readonly Test[], negated = false): Cell {
+  if (tests.length > maxCellValues)
+    throw new InvalidCell(`a cell may have at most ${maxCellValues} values`, "split the rule");
   const compared = new Set(tests.filter((test) => rankOf(test) === 2).map(comparedType));
   const calls = tests.filter((test) => rankOf(test) === 3).length;
   if (compared.size + calls > 1) {
@@ -95,9 +98,6 @@ export function parseCell(text: string): Cell | undefined {
     throw new InvalidCell("the cell is empty", "write `-` for any value, or '' for the empty text");
   return new CellReader(trimmed).read();
 }
-
-/** The number of tests that a cell may have. */
-const maxTests = 200;
 
 const number = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const date = /\d{4}-\d{2}-\d{2}(?:[Tt]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:[Zz]|[+-]\d{2}:?\d{2})?)?/y;
@@ -131,7 +131,6 @@ class CellReader {
     const tests: Test[] = [];
     do tests.push(this.#test());
     while (this.#acceptCharacter(","));
-    if (tests.length > maxTests) throw new InvalidCell(`a cell may have at most ${maxTests} values`);
     return tests;
   }
 
@@ -293,7 +292,7 @@ const keywords: Readonly<Record<string, Literal>> = { true: true, false: false, 
 
 /** Functions that are true or false, and take the value first. */
 const cellFunctions: ReadonlySet<string> = new Set(
-  [...functionTable.values()]
+  [...functionTable().values()]
     .filter(({ returns, parameters }) => returns === "boolean" && parameters.length > 0)
     .map(({ name }) => name),
 );

@@ -1,4 +1,5 @@
 import { casesOf, labelsOf } from "../definition/branches.js";
+import { DecisionError } from "../errors.js";
 import type { Segments } from "../expression/column-path.js";
 import { isSamePath, parsePath, pathHeading } from "../expression/column-path.js";
 import type { Answer, Case, Definition, RuleTableDefinition, TableColumn } from "../model/definition.js";
@@ -7,7 +8,7 @@ import { conditionText, splitCondition } from "./condition.js";
 import type { InputColumn, OutputColumn, Table, TableRule } from "./table.js";
 
 /** A definition whose conditions are those of a table. */
-type TableDefinition = Extract<Definition, { readonly type: "rule_table" | "switch" | "binary" }>;
+export type TableDefinition = Extract<Definition, { readonly type: "rule_table" | "switch" | "binary" }>;
 
 /** Returns whether a definition of this type can be a table: the first of its matching rules is selected, or several. */
 export const isTableDefinition = (definition: Definition): definition is TableDefinition =>
@@ -36,7 +37,7 @@ export function toTable(definition: TableDefinition): DefinitionTable {
   const cases = casesOf(definition).map(({ each }) => each);
   const labels = labelsOf(cases);
   const declared = definition.type === "rule_table" ? (definition.columns ?? []) : [];
-  // Whoever asks for an error gets it from a value that is neither true nor false, too.
+  // Callers get the error from a value that is neither true nor false, too.
   const readFlags = definition.on_error !== "fail";
   const split = cases.map(({ condition = "" }) => splitCondition(condition, { readFlags }));
   const known = inputColumns(declared);
@@ -67,7 +68,8 @@ export function toTable(definition: TableDefinition): DefinitionTable {
       columns: columns.map((path) => known.find((each) => isSamePath(each.path, path)) ?? { path }),
       answers: declared.flatMap((each) => ("then" in each ? [each] : [])),
       rules,
-      default: definition.default,
+      // Without what declares whether it is expected.
+      default: answerOf({ target: definition.default.target, output: definition.default.output }),
     },
     rest: split.map(({ rest }) => rest),
     unfit,
@@ -193,7 +195,7 @@ function toCase(
 
 /** Returns the columns that the rules do not show as they are: none for most tables. */
 function columnsToDeclare(table: Table, definition: RuleTableDefinition): readonly TableColumn[] {
-  const derived = toTable(definition).table.columns;
+  const derived = columnsOf(definition);
   const isDerived =
     derived.length === table.columns.length &&
     table.columns.every(({ path, ...more }, index) => {
@@ -204,6 +206,16 @@ function columnsToDeclare(table: Table, definition: RuleTableDefinition): readon
     ? []
     : table.columns.map(({ path, ...more }) => ({ if: pathHeading(path), ...more }));
   return [...inputs, ...table.answers.filter(hasDetails)];
+}
+
+/** Returns the columns that the rules show; none if a condition is too long, which the check of the definition reports. */
+function columnsOf(definition: RuleTableDefinition): readonly InputColumn[] {
+  try {
+    return toTable(definition).table.columns;
+  } catch (error) {
+    if (error instanceof DecisionError) return [];
+    throw error;
+  }
 }
 
 const hasDetails = (column: OutputColumn): boolean => Object.keys(column).length > 1;

@@ -201,7 +201,8 @@ export class DmnTableReader {
       targetIndex !== -1 &&
       rule.every(({ outputEntry = [] }) => /^\s*(?:"|$)/.test(outputEntry[targetIndex]?.text ?? ""));
     const others = output.length - (isTarget ? 1 : 0);
-    return output.map((each, index) => {
+    const names = new Set<string>();
+    const parts = output.map((each, index) => {
       const then = ownAttribute(each, "maps") ?? (isTarget && index === targetIndex ? "target" : undefined);
       if (then !== undefined) return outputPart(then);
       const name = each.name ?? each.label;
@@ -210,6 +211,15 @@ export class DmnTableReader {
         this.#report(each, `output ${index + 1}: it has no name, and the table has several outputs`);
       return outputPart(pathText(["output", name ?? ""]));
     });
+    for (const [index, { name }] of parts.entries()) {
+      if (names.has(name))
+        this.#report(
+          output[index] ?? this.#table,
+          `output ${index + 1}: another output has the name \`${name}\``,
+        );
+      names.add(name);
+    }
+    return parts;
   }
 
   #rule(rule: DmnRule, index: number, headings: readonly string[], parts: readonly OutputPart[]): TableRule {

@@ -39,7 +39,11 @@ export async function exportTable(definition: Definition, format: TableFormat): 
 const otherKeys = ["guardrails", "enrich", "entities", "artifacts", "logging", "cache"] as const;
 
 function leftOut(definition: Definition): readonly string[] {
-  const keys = otherKeys.filter((key) => definition[key] !== undefined);
+  const isMarked = "default" in definition && definition.default.unexpected !== undefined;
+  const keys = [
+    ...(isMarked ? (["unexpected"] as const) : []),
+    ...otherKeys.filter((key) => definition[key] !== undefined),
+  ];
   return keys.length === 0 ? [] : [`a table has no place for ${keys.map((key) => `\`${key}\``).join(", ")}`];
 }
 

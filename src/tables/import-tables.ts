@@ -3,8 +3,9 @@ import { diagnosticAt } from "../definition/diagnostics.js";
 import type { Diagnostic } from "../model/diagnostic.js";
 import type { HitPolicy, RuleTableDefinition } from "../model/definition.js";
 import { DecisionError } from "../errors.js";
+import { pathHeading } from "../expression/column-path.js";
 import { toDefinition } from "./definition-table.js";
-import type { Place, ReadTables, Table } from "./table.js";
+import type { Place, ReadTables, Table, TableRule } from "./table.js";
 
 /** What the user says about the tables of a file. */
 export interface ImportOptions {
@@ -46,14 +47,26 @@ export async function importTables(
     throw notImported(file, [diagnosticAt({ file, line: 1, column: 1 }, { message })]);
   }
   const complete = tables.map((table) => completeTable(file, table, options));
-  const definitions = complete.map(toDefinition);
   // Shares its bundle with the reader of definition files.
   const parser = await import("../definition/read-definitions.js");
+  const { maxFileBytes, tooLargeMessage } = parser;
+  // Checked before anything else is done with them: long conditions of many rules take minutes.
+  if (complete.some((table) => leastLength(table) > maxFileBytes))
+    throw notImported(file, [diagnosticAt({ file, line: 1, column: 1 }, { message: tooLargeMessage })]);
+  const definitions = complete.map(toDefinition);
   const documents = definitions.map((decision) => parser.writeYaml({ decision }));
   const text = documents.join("---\n");
   const invalid = documents.flatMap((document, index) => validate(file, document, complete[index], parser));
   if (invalid.length > 0) throw notImported(file, invalid);
   return { text, definitions, warnings: problems };
+}
+
+/** Returns the least number of characters that the conditions of a table have: `a == 1` for each cell. */
+function leastLength({ columns, rules }: Table): number {
+  const lengths = columns.map(({ path }) => pathHeading(path).length + " == 1".length);
+  const lengthOf = ({ cells }: TableRule): number =>
+    cells.reduce((sum, cell, index) => sum + (cell === undefined ? 0 : (lengths[index] ?? 0)), 0);
+  return rules.reduce((sum, rule) => sum + lengthOf(rule), 0);
 }
 
 const noTable = (file: string): Diagnostic =>

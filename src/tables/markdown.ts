@@ -11,40 +11,48 @@ export function writeMarkdown({ table, rest }: DefinitionTable): string {
   const isDefault = (index: number): boolean => index >= table.rules.length;
   const titles = [
     ...table.columns.map(({ path, label }) =>
-      label === undefined ? code(pathHeading(path)) : escape(label),
+      label === undefined ? markdownCode(pathHeading(path)) : markdownText(label),
     ),
     ...(hasRest ? ["condition"] : []),
-    ...header.slice(inputs).map((title) => escape(title.replace("then:", ""))),
+    ...header.slice(inputs).map((title) => markdownText(title.replace("then:", ""))),
   ];
   const lines = rows.map((row, index) => [
-    ...row.slice(0, inputs).map((cell) => escape(isDefault(index) ? cellText(undefined) : cell)),
-    ...(hasRest ? [(rest[index] ?? []).map(code).join(" and ")] : []),
-    ...row.slice(inputs).map(escape),
+    ...row.slice(0, inputs).map((cell) => markdownText(isDefault(index) ? cellText(undefined) : cell)),
+    ...(hasRest ? [(rest[index] ?? []).map(markdownCode).join(" and ")] : []),
+    ...row.slice(inputs).map(markdownText),
   ]);
   const about = settings
-    .map(([name = "", ...values]) => `${name}: ${values.map(code).join(", ")}`)
+    .map(([name = "", ...values]) => `${name}: ${values.map(markdownCode).join(", ")}`)
     .join(" · ");
   return [
-    `### ${escape(table.name ?? table.id ?? "")}`,
+    `### ${markdownText(table.name ?? table.id ?? "")}`,
     "",
-    ...(table.description === undefined ? [] : [escape(table.description), ""]),
+    ...(table.description === undefined ? [] : [markdownText(table.description), ""]),
     ...(about === "" ? [] : [about, ""]),
-    row(titles),
-    row(titles.map(() => "---")),
-    ...lines.map(row),
+    markdownRow(titles),
+    markdownRow(titles.map(() => "---")),
+    ...lines.map(markdownRow),
     "",
   ].join("\n");
 }
 
-const row = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
+/** Writes a row of a table. */
+export const markdownRow = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
 
 /** Escapes what markdown would read as markup. */
-const escape = (text: string): string =>
+export const markdownText = (text: string): string =>
   text.replace(/[\\|`*_<&]|(?<=\])\(/g, "\\$&").replace(/\r\n|[\r\n]/g, "<br>");
 
 /** Writes code; within a table, a bar must be escaped even there. */
-function code(text: string): string {
+export function markdownCode(text: string): string {
   const fence = "`".repeat(Math.max(0, ...(text.match(/`+/g) ?? []).map(({ length }) => length)) + 1);
   const padding = /^`|`$/.test(text) ? " " : "";
   return `${fence}${padding}${text.replaceAll("|", "\\|").replace(/\r\n|[\r\n]/g, " ")}${padding}${fence}`;
 }
+
+/** Escapes a text but for its code in backticks. */
+export const markdownProse = (text: string): string =>
+  text
+    .split(/(`[^`]*`)/)
+    .map((part, index) => (index % 2 === 1 ? markdownCode(part.slice(1, -1)) : markdownText(part)))
+    .join("");

@@ -10,6 +10,7 @@ import { readUnaryTests } from "./feel.js";
 import type { ElementFinding } from "./reduce-dmn.js";
 import { prefixes, reduceDmn } from "./reduce-dmn.js";
 import type { Place, ReadTables, Table } from "./table.js";
+import { maxProblems } from "./table.js";
 import { InvalidXml, placesOf } from "./xml.js";
 
 /** Reads the decision tables of a DMN model. */
@@ -37,9 +38,6 @@ async function parseModel(xml: string): Promise<DmnDefinitions> {
     throw new InvalidXml(`the model is invalid: ${printable(reason)}`, { line: 1, column: 1 });
   }
 }
-
-/** How many problems of one file are reported. */
-const maxProblems = 100;
 
 type FindPlaces = (ordinals: readonly number[]) => ReadonlyMap<number, Place>;
 

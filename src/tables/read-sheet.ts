@@ -12,7 +12,15 @@ import { didYouMean } from "../text.js";
 import type { Cell } from "./cell.js";
 import { equals, InvalidCell, parseCell, parseText, parseValue, toCell } from "./cell.js";
 import type { InputColumn, Place, ReadTables, Table, TableRule, TableSettings } from "./table.js";
-import { aggregates, hitPolicies, maxCellLength, maxColumns, maxRules } from "./table.js";
+import {
+  aggregates,
+  hitPolicies,
+  maxCellLength,
+  maxColumns,
+  maxConditions,
+  maxProblems,
+  maxRules,
+} from "./table.js";
 
 /** A cell as the file has it: text, or a value whose type the spreadsheet knows. An empty text is an empty cell. */
 export type SheetValue = string | number | boolean;
@@ -27,8 +35,16 @@ export interface SheetRow {
 export function readSheet(file: string, rows: readonly SheetRow[]): ReadTables {
   const reader = new SheetReader(file);
   const table = reader.read(rows.filter(({ values }) => values.some((value) => value !== "")));
-  return { tables: table === undefined ? [] : [table], problems: reader.problems };
+  const { problems } = reader;
+  const shown = problems.slice(0, maxProblems);
+  if (problems.length > maxProblems)
+    shown.push(diagnosticAt({ file, line: 1, column: 1 }, { message: "there are more problems" }));
+  return { tables: table === undefined ? [] : [table], problems: shown };
 }
+
+/** Returns the values up to the last one that is not empty: a row can have a million commas. */
+const withoutEmptyEnd = (values: readonly SheetValue[]): readonly SheetValue[] =>
+  values.slice(0, values.findLastIndex((value) => value !== "") + 1);
 
 /** What a column of the file holds. */
 type Heading =
@@ -90,9 +106,7 @@ class SheetReader {
     const seen = new Set<string>();
     for (const { line, values } of rows) {
       const name = String(values[0]).trim().toLowerCase();
-      const given = values
-        .slice(1)
-        .filter((value, index, all) => value !== "" || all.slice(index).some((each) => each !== ""));
+      const given = withoutEmptyEnd(values).slice(1);
       if (seen.has(name))
         this.#report({ line, column: 1 }, `\`${name}\` is set twice`, "remove one of the two lines");
       seen.add(name);
@@ -103,20 +117,20 @@ class SheetReader {
   }
 
   #readHeader({ line, values }: SheetRow): boolean {
-    const last = values.findLastIndex((value) => value !== "");
+    const written = withoutEmptyEnd(values);
     const before = this.problems.length;
-    if (last >= maxColumns) {
+    if (written.length > maxColumns) {
       this.#report(
         { line, column: maxColumns + 1 },
-        `a table may have at most ${maxColumns} columns (got ${last + 1})`,
+        `a table may have at most ${maxColumns} columns (got ${written.length})`,
       );
       return false;
     }
-    this.#titles = values.map((value) => String(value).trim());
+    this.#titles = written.map((value) => String(value).trim());
     const headings: Heading[] = [];
     for (const [index, title] of this.#titles.entries()) {
       const place = { line, column: index + 1 };
-      const heading = index > last ? ({ kind: "none" } as const) : readHeading(title);
+      const heading = readHeading(title);
       if (heading === undefined) {
         this.#report(
           place,
@@ -131,7 +145,11 @@ class SheetReader {
     this.#headings = headings;
     const hasAnswer = headings.some(({ kind }) => kind === "target" || kind === "output");
     if (this.problems.length === before && !hasAnswer)
-      this.#report({ line, column: 1 }, "no column says what a rule answers with", headerHint);
+      this.#report(
+        { line, column: 1 },
+        "no column says what a rule answers with",
+        this.#titles.some((title) => title.includes(";")) ? semicolonHint : headerHint,
+      );
     return this.problems.length === before;
   }
 
@@ -140,10 +158,17 @@ class SheetReader {
       each.kind === "if" ? [{ path: each.path }] : [],
     );
     const rules: TableRule[] = [];
+    let conditions = 0;
     let fallback: Answer | undefined;
     for (const [index, row] of body.entries()) {
+      if (this.problems.length > maxProblems) break;
       if (!this.#hasAllCells(row)) continue;
       const rule = this.#readRule(row);
+      conditions += rule.cells.filter((cell) => cell !== undefined).length;
+      if (conditions > maxConditions) {
+        this.#report(rule.place(), `a table may have at most ${maxConditions} conditions`, "split the table");
+        break;
+      }
       if (rule.label !== "default") rules.push(rule);
       else if (index < body.length - 1)
         this.#report(
@@ -260,12 +285,15 @@ type PlacedRule = TableRule & { readonly place: () => Place };
 const quotesHint = 'put a cell that contains a comma in double quotes, as in "a, b"';
 const headerHint = "the first row names the columns, such as if:severity, if:attempts, then:target";
 
+const semicolonHint = "separate the columns with commas, not with semicolons";
+
 const settingNames = ["hit_policy", "aggregate", "output_values", "input", "on_error"];
 
 const isSetting = (value: SheetValue | undefined): boolean =>
   typeof value === "string" && settingNames.includes(value.trim().toLowerCase());
 
 function readSetting(name: string, values: readonly SheetValue[]): TableSettings {
+  if (values.length > maxRules) throw new InvalidCell(`the line has more than ${maxRules} values`);
   if (name === "output_values") return { output_values: values.map(readValue) };
   const [value, ...others] = values;
   if (value === undefined || others.length > 0) throw new InvalidCell("the line needs one value");
@@ -318,7 +346,7 @@ function isSameHeading(one: Heading, other: Heading): boolean {
 }
 
 function headingHint(title: string): string {
-  if (title.includes(";")) return "separate the columns with commas, not with semicolons";
+  if (title.includes(";")) return semicolonHint;
   if (/^if:/i.test(title)) return "write a path after `if:`, such as if:customer.tier";
   return (
     didYouMean(title, [...plainHeadings, "then:output"]) ??

@@ -68,12 +68,18 @@ export interface ReadTables {
   readonly problems: readonly Diagnostic[];
 }
 
+/** How many problems of one file are reported; a table has two million cells. */
+export const maxProblems = 100;
 /** The number of rules that a table may have; a definition file has room for about as many. */
 export const maxRules = 10_000;
 /** The number of columns that a table may have. */
 export const maxColumns = 200;
+/** The number of conditions that a table may have; a definition file has room for fewer. */
+export const maxConditions = 400_000;
 /** The number of characters that a cell may have. */
 export const maxCellLength = 8192;
+/** The number of values that a cell may have. */
+export const maxCellValues = 200;
 
 export const hitPolicies: readonly HitPolicy[] = [
   "first",

@@ -82,7 +82,8 @@ function partsOf(
   return entries.flatMap(([key, value]) => partsOf(value, [...heading, key]));
 }
 
-const outputHeadings = (answers: readonly Answer[]): readonly string[] => [
+/** Returns the columns of the outputs: `output`, or `output.` and a key. */
+export const outputHeadings = (answers: readonly Answer[]): readonly string[] => [
   ...new Set(
     answers.flatMap(({ output }) =>
       output === undefined ? [] : partsOf(output).map(([heading]) => heading),
@@ -90,7 +91,8 @@ const outputHeadings = (answers: readonly Answer[]): readonly string[] => [
   ),
 ];
 
-function outputCells({ output }: Answer, headings: readonly string[]): readonly string[] {
+/** Writes an output as the cells of its columns. */
+export function outputCells({ output }: Answer, headings: readonly string[]): readonly string[] {
   const parts = new Map(output === undefined ? [] : partsOf(output));
   return headings.map((heading) => optional(parts.get(heading), jsonCell));
 }

@@ -1,10 +1,12 @@
 import { readSheet as readCells } from "read-excel-file/universal";
 import { diagnosticAt } from "../definition/diagnostics.js";
+import { isExactNumber } from "../digest/parse-json.js";
 import { printable, didYouMean } from "../text.js";
 import type { SheetRow, SheetValue } from "./read-sheet.js";
 import { readSheet } from "./read-sheet.js";
-import type { ReadTables } from "./table.js";
-import { maxColumns, maxRules } from "./table.js";
+import type { Place, ReadTables } from "./table.js";
+import { maxColumns, maxProblems, maxRules } from "./table.js";
+import type { XmlVisitor } from "./xml.js";
 import { InvalidXml, readXml } from "./xml.js";
 import { InvalidZip, readZip, writeZip } from "./zip.js";
 
@@ -16,25 +18,35 @@ export async function readXlsx(file: string, bytes: Buffer, sheet?: string): Pro
     const index = sheet === undefined ? 0 : sheets.findIndex(({ name }) => name === sheet);
     const chosen = sheets[index];
     if (chosen === undefined) throw noSheet(sheet, sheets);
-    const problems = inspectSheet(textOf(parts, chosen.path));
+    const problems = inspectSheet(parts, chosen.path);
     if (problems.length > 0) {
       const shown = problems
         .slice(0, maxProblems)
         .map(({ row, column, ...text }) => diagnosticAt({ file, line: row, column }, text));
       return { tables: [], problems: shown };
     }
-    for (const name of parts.keys()) if (name !== chosen.path) readXml(textOf(parts, name), {}, ignoreXml);
+    for (const name of parts.keys()) if (name !== chosen.path) readPart(parts, name, ignoreXml);
     return readSheet(file, toRows(await readRows(parts, index + 1)));
   } catch (error) {
-    if (!(error instanceof InvalidZip) && !(error instanceof InvalidXml)) throw error;
+    if (!(error instanceof InvalidZip)) throw error;
+    const { line, column } = error instanceof InvalidSheet ? error.place : { line: 1, column: 1 };
     return {
       tables: [],
-      problems: [diagnosticAt({ file, line: 1, column: 1 }, { message: error.message, hint: error.hint })],
+      problems: [diagnosticAt({ file, line, column }, { message: error.message, hint: error.hint })],
     };
   }
 }
 
-const maxProblems = 100;
+/** A sheet with a cell that a table must not have. */
+class InvalidSheet extends InvalidZip {
+  /** The row and the column of the cell. */
+  readonly place: Place;
+
+  constructor(message: string, hint: string, place: Place) {
+    super(message, hint);
+    this.place = place;
+  }
+}
 
 const ignoreXml = { open: () => undefined, text: () => undefined, close: () => undefined };
 
@@ -51,6 +63,21 @@ function textOf(parts: Parts, name: string): string {
   }
 }
 
+/** Reads the XML of a part. Throws `InvalidZip`, with the place in the part, which no spreadsheet program shows. */
+function readPart(parts: Parts, name: string, visitor: XmlVisitor): void {
+  const text = textOf(parts, name);
+  try {
+    readXml(text, {}, visitor);
+  } catch (error) {
+    if (!(error instanceof InvalidXml)) throw error;
+    const { line, column } = error.place;
+    throw new InvalidZip(
+      `\`${printable(name)}\`, line ${line}, column ${column}: ${error.message}`,
+      error.hint,
+    );
+  }
+}
+
 interface Sheet {
   readonly name: string;
   readonly path: string;
@@ -59,29 +86,21 @@ interface Sheet {
 /** Returns the sheets of a workbook, in their order. */
 function sheetsOf(parts: Parts): readonly Sheet[] {
   const targets = new Map<string, string>();
-  readXml(
-    textOf(parts, "xl/_rels/workbook.xml.rels"),
-    {},
-    {
-      ...ignoreXml,
-      open(_name, { Id: id = "", Target: target = "" }) {
-        targets.set(id, target.startsWith("/") ? target.slice(1) : `xl/${target}`);
-      },
+  readPart(parts, "xl/_rels/workbook.xml.rels", {
+    ...ignoreXml,
+    open(_name, { Id: id = "", Target: target = "" }) {
+      targets.set(id, target.startsWith("/") ? target.slice(1) : `xl/${target}`);
     },
-  );
+  });
   const sheets: Sheet[] = [];
-  readXml(
-    textOf(parts, "xl/workbook.xml"),
-    {},
-    {
-      ...ignoreXml,
-      open(element, attributes) {
-        if (!/(?:^|:)sheet$/.test(element)) return;
-        const id = Object.entries(attributes).find(([key]) => /(?:^|:)id$/.test(key))?.[1] ?? "";
-        sheets.push({ name: attributes["name"] ?? "", path: targets.get(id) ?? "" });
-      },
+  readPart(parts, "xl/workbook.xml", {
+    ...ignoreXml,
+    open(element, attributes) {
+      if (!/(?:^|:)sheet$/.test(element)) return;
+      const id = Object.entries(attributes).find(([key]) => /(?:^|:)id$/.test(key))?.[1] ?? "";
+      sheets.push({ name: attributes["name"] ?? "", path: targets.get(id) ?? "" });
     },
-  );
+  });
   return sheets;
 }
 
@@ -103,56 +122,65 @@ interface CellProblem {
 
 /**
  * Finds what a table must not contain, before the library reads the cells: formulas, whose stored values may be of any
- * age, errors, and cells far away, for which the library would fill in all cells in between.
+ * age, errors, numbers that would be rounded, and cells far away, for which the library would fill in all cells in
+ * between.
  */
-function inspectSheet(text: string): readonly CellProblem[] {
+function inspectSheet(parts: Parts, part: string): readonly CellProblem[] {
   const problems: CellProblem[] = [];
   let row = 0;
   let column = 0;
   let address = "";
-  readXml(
-    text,
-    {},
-    {
-      ...ignoreXml,
-      open(element, { r: reference, t: type }) {
-        switch (element.replace(/^.*:/, "")) {
-          case "row":
-            row = reference === undefined ? row + 1 : Number(reference);
-            column = 0;
-            if (!Number.isSafeInteger(row) || row < 1 || row > maxRows)
-              throw new InvalidZip(
-                `the sheet has a row \`${printable(reference ?? "")}\`; a table has at most ${maxRules} rules`,
-              );
-            return;
-          case "c": {
-            const place = reference === undefined ? { row, column: column + 1 } : parseAddress(reference);
-            ({ row, column } = place);
-            address = reference ?? `row ${row}, column ${column}`;
-            if (column > maxColumns || row > maxRows)
-              throw new InvalidZip(
-                `the cell \`${printable(address)}\` is too far away: a table has at most ${maxColumns} columns and ${maxRules} rules`,
-              );
-            if (type === "e")
-              problems.push({
-                row,
-                column,
-                message: `the cell \`${address}\` contains an error`,
-                hint: "replace it by a value",
-              });
-            return;
-          }
-          case "f":
-            problems.push({
-              row,
-              column,
-              message: `the cell \`${address}\` contains a formula`,
-              hint: "replace it by its value: copy it, and paste the value only",
-            });
+  /** The text of the value that is open, if it is a number. */
+  let number: string | undefined;
+  let isNumber = false;
+  const report = (message: string, hint: string): void => {
+    problems.push({ row, column, message: `the cell \`${address}\` ${message}`, hint });
+  };
+  readPart(parts, part, {
+    open(element, { r: reference, t: type = "n" }) {
+      switch (element.replace(/^.*:/, "")) {
+        case "row":
+          row = reference === undefined ? row + 1 : Number(reference);
+          column = 0;
+          if (!Number.isSafeInteger(row) || row < 1 || row > maxRows)
+            throw new InvalidZip(
+              `the sheet has a row \`${printable(reference ?? "")}\`; a table has at most ${maxRules} rules`,
+            );
+          return;
+        case "c": {
+          const place = reference === undefined ? { row, column: column + 1 } : parseAddress(reference);
+          ({ row, column } = place);
+          address = reference ?? `row ${row}, column ${column}`;
+          isNumber = type === "n";
+          if (column > maxColumns || row > maxRows)
+            throw new InvalidZip(
+              `the cell \`${printable(address)}\` is too far away: a table has at most ${maxColumns} columns and ${maxRules} rules`,
+            );
+          if (type === "e") report("contains an error", "replace it by a value");
+          return;
         }
-      },
+        case "v":
+          if (isNumber) number = "";
+          return;
+        case "f":
+          report("contains a formula", "replace it by its value: copy it, and paste the value only");
+      }
     },
-  );
+    text(text) {
+      if (number !== undefined) number += text;
+    },
+    close() {
+      if (number === undefined) return;
+      const written = number.trim();
+      number = undefined;
+      if (isExactNumber(written) && Number.isFinite(Number(written) || 0)) return;
+      const isFinite = Number.isFinite(Number(written));
+      report(
+        `contains a number that is ${isFinite ? "rounded" : "too large"}: ${printable(written.slice(0, 40))}`,
+        "write it as text",
+      );
+    },
+  });
   return problems;
 }
 
@@ -182,9 +210,11 @@ async function readRows(parts: Parts, sheet: number): Promise<readonly (readonly
     })) as unknown as (readonly CellValue[])[];
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new InvalidZip(
+    const [, row, column] = /row (\d+),? col(?:umn)? (\d+)/.exec(reason) ?? [];
+    throw new InvalidSheet(
       `the spreadsheet cannot be read: ${printable(reason).slice(0, 200)}`,
       "save the file again, or save it as .csv",
+      { line: Number(row ?? 1), column: Number(column ?? 1) },
     );
   }
 }
@@ -193,17 +223,19 @@ function toRows(rows: readonly (readonly CellValue[])[]): readonly SheetRow[] {
   const width = rows.reduce((most, row) => Math.max(most, row.length), 0);
   return rows.map((row, index) => ({
     line: index + 1,
-    values: Array.from({ length: width }, (_, at) => toSheetValue(row[at] ?? null)),
+    values: Array.from({ length: width }, (_, at) =>
+      toSheetValue(row[at] ?? null, { line: index + 1, column: at + 1 }),
+    ),
   }));
 }
 
 /** Dates become ISO 8601 text; a spreadsheet has no zones, so a time is in UTC. */
-function toSheetValue(value: CellValue): SheetValue {
+function toSheetValue(value: CellValue, place: Place): SheetValue {
   if (value === null) return "";
   if (!(value instanceof Date)) return value;
   // A time without a date counts from the end of 1899.
   if (!(value.getUTCFullYear() >= 1900))
-    throw new InvalidZip("the sheet has a time without a date", "write it as text");
+    throw new InvalidSheet("the cell contains a time without a date", "write it as text", place);
   const iso = value.toISOString();
   return iso.endsWith("T00:00:00.000Z") ? iso.slice(0, 10) : `${iso.slice(0, 19)}Z`;
 }

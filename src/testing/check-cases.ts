@@ -1,8 +1,8 @@
 import type { ReadyDefinition } from "../decide/find.js";
 import { find } from "../decide/find.js";
-import type { World } from "../decide/request.js";
 import { expectationOf } from "../definition/expectations.js";
 import { uniqueFetches } from "../definition/fetches.js";
+import type { Library } from "../definition/library.js";
 import { DecisionError } from "../errors.js";
 import type { PreparedLimit } from "../evaluate/limits.js";
 import type { Diagnostic } from "../model/diagnostic.js";
@@ -21,7 +21,7 @@ export interface CheckedCases {
 /** Finds the definitions of the cases, and checks that the cases expect and give what these definitions have. */
 export async function checkCases(
   cases: readonly TestCase[],
-  world: Pick<World, "definitions">,
+  world: { readonly definitions: Library },
 ): Promise<CheckedCases> {
   const definitions = new Map<string, ReadyDefinition>();
   const errors = new Map<string, DecisionError>();
@@ -36,7 +36,8 @@ export async function checkCases(
     }
     const found = definitions.get(id);
     const error = errors.get(id);
-    const wrong = found === undefined ? missingDecision(error) : checkCase(test, found);
+    const wrong =
+      found === undefined ? missingDecision(id, error, world.definitions) : checkCase(test, found);
     for (const { path, ...finding } of wrong) {
       const { document, index } = test.place;
       const located = { ...finding, document, path: ["tests", index, ...path], file: test.file };
@@ -53,13 +54,30 @@ function asDecisionError(error: unknown): DecisionError {
 
 type CaseFinding = Omit<TestFinding, "document">;
 
-const missingDecision = (error: DecisionError | undefined): readonly CaseFinding[] =>
-  error === undefined ? [] : [{ path: ["decision"], message: error.message, hint: error.hint }];
+/** Explains why a test has no definition. `validate` shows the same, so the hints do not refer to it. */
+function missingDecision(
+  id: string,
+  error: DecisionError | undefined,
+  { ids, diagnostics }: Library,
+): readonly CaseFinding[] {
+  if (error === undefined) return [];
+  const [first] = problemsIn(error);
+  const [broken] = diagnostics;
+  const isUnknown = error.code === "definition_not_found";
+  const hint =
+    first !== undefined
+      ? `fix ${first.file}:${first.line}:${first.column} first`
+      : isUnknown && broken !== undefined
+        ? (didYouMean(id, ids) ?? `it may be in a file that is not valid, such as ${broken.file}`)
+        : error.hint;
+  return [{ path: ["decision"], message: error.message, hint }];
+}
+
+const problemsIn = ({ details }: DecisionError): readonly Diagnostic[] =>
+  (details as { readonly problems?: readonly Diagnostic[] } | undefined)?.problems ?? [];
 
 function problemsOf(errors: Iterable<DecisionError>): readonly Diagnostic[] {
-  const problems = [...errors].flatMap(
-    ({ details }) => (details as { readonly problems?: readonly Diagnostic[] } | undefined)?.problems ?? [],
-  );
+  const problems = [...errors].flatMap(problemsIn);
   return [...new Map(problems.map((each) => [JSON.stringify(each), each])).values()];
 }
 
@@ -75,7 +93,8 @@ function checkCase({ expect, facts }: TestCase, definition: ReadyDefinition): re
       key,
       message: `a \`${type}\` decision such as \`${id}\` has no \`${key}\``,
     })),
-    ...givenNames(definition).flatMap(({ fact, names, what }) =>
+    // Most tests give no facts.
+    ...(Object.keys(facts).length === 0 ? [] : givenNames(definition)).flatMap(({ fact, names, what }) =>
       Object.keys(facts[fact] ?? {})
         .filter((name) => !names.includes(name))
         .map((name) => ({

@@ -1,6 +1,8 @@
 import type { ReadyDefinition } from "../decide/find.js";
+import { toolsOf } from "../definition/tool-match.js";
 import type { Path } from "../definition/yaml-source.js";
 import { DecisionError } from "../errors.js";
+import { compareLoaded } from "../analysis/compare-loaded.js";
 import { prepareLoaded } from "../evaluate/prepare-lazily.js";
 import { isObject } from "../expression/equal.js";
 import type { Definition } from "../model/definition.js";
@@ -50,18 +52,32 @@ export async function runMutations(
       options.onProgress?.(done++, count);
       const mutant = await prepareMutant(definition, mutation);
       if (mutant === undefined) continue;
-      if (mutation.isEquivalent) equivalent++;
-      else if (await isKilled(mutant, tests, options)) killed++;
-      else {
-        const example_input = await findKillingInput(definition, mutant, { tests, options });
-        survivors.push({ definition, mutation: mutation.text, path: mutation.path, example_input });
+      if (await isKilled(mutant, tests, options)) {
+        killed++;
+        continue;
       }
+      const input = mutation.isEquivalent
+        ? "equivalent"
+        : await findKillingInput({ definition, mutant, tests, options });
+      if (input === "equivalent") equivalent++;
+      else survivors.push({ definition, mutation: mutation.text, path: mutation.path, example_input: input });
     }
   }
   const total = killed + survivors.length;
   const score = total === 0 ? 100 : Math.floor((killed / total) * 1000) / 10;
   return { killed, total, equivalent, score, survivors };
 }
+
+/** A definition, and the same with a change that no test notices. */
+interface Pair {
+  readonly definition: ReadyDefinition;
+  readonly mutant: ReadyDefinition;
+  readonly tests: readonly CaseResult[];
+  readonly options: RunOptions;
+}
+
+/** Fewer steps than `decision compare` takes, because there are many mutations. */
+const compareLimits = { most: 3, steps: 300_000, hasReasons: true };
 
 /** Undefined: the mutated definition is not valid. */
 async function prepareMutant(
@@ -89,31 +105,88 @@ async function isKilled(
   return false;
 }
 
-interface Search {
-  readonly tests: readonly CaseResult[];
-  readonly options: RunOptions;
+/** How many inputs are tried for one mutation, and how many of them before the definitions are compared, which is slower. */
+const maxTrials = 1000;
+const quickTrials = 300;
+/** How many tests are changed to make inputs. */
+const maxBases = 5;
+
+/**
+ * Returns an input to which both definitions answer differently, null if none is found, or that there is none. Tries the
+ * inputs of the tests, their changes to the literals of the definition and their neighbours, and the inputs that a
+ * comparison of the definitions finds.
+ */
+async function findKillingInput(pair: Pair): Promise<JsonObject | "equivalent" | null> {
+  const { definition, mutant, tests } = pair;
+  const cases = tests.map(({ test }) => test);
+  const likely = candidates(cases, literalsOf([definition.loaded.definition, mutant.loaded.definition]));
+  const quick = await findKillingCase(firstOf(likely, quickTrials), pair);
+  if (quick !== undefined) return quick.context;
+  const comparison = compareLoaded(definition.loaded, mutant.loaded, compareLimits);
+  if (comparison.result === "equivalent") return "equivalent";
+  const found = comparison.result === "different" ? comparison.differences : [];
+  const bases = [...cases.slice(0, maxBases), emptyCase(definition)];
+  const compared = found.flatMap(({ input }) => bases.flatMap((base) => casesWith(input, base)));
+  const killing =
+    (await findKillingCase(compared, pair)) ??
+    (await findKillingCase(firstOf(likely, maxTrials - quickTrials), pair));
+  return killing?.context ?? null;
 }
 
-/** How many inputs are tried for one mutation. */
-const maxTrials = 1000;
-
-/** Tries the inputs of the tests, and changes of them to the literals of the definition and their neighbours. */
-async function findKillingInput(
-  definition: ReadyDefinition,
-  mutant: ReadyDefinition,
-  { tests, options }: Search,
-): Promise<JsonObject | null> {
-  const literals = literalsOf([definition.loaded.definition, mutant.loaded.definition]);
-  let trials = 0;
-  for (const test of candidates(
-    tests.map((each) => each.test),
-    literals,
-  )) {
-    if (trials++ >= maxTrials) return null;
+/** Returns the first case to which the definitions answer differently. */
+async function findKillingCase(
+  cases: Iterable<TestCase>,
+  { definition, mutant, options }: Pair,
+): Promise<TestCase | undefined> {
+  for (const test of cases) {
     const before = answerKey(await runCase(test, definition, options));
-    if (before !== answerKey(await runCase(test, mutant, options))) return test.context;
+    if (before !== answerKey(await runCase(test, mutant, options))) return test;
   }
-  return null;
+  return undefined;
+}
+
+/** Returns the next items of an iterator, which can be continued. */
+function* firstOf<Item>(items: Iterator<Item, undefined>, most: number): Generator<Item> {
+  for (let left = most; left > 0; left--) {
+    const { value } = items.next();
+    if (value === undefined) return;
+    yield value;
+  }
+}
+
+/** A case with a found context and the facts of another one; and the same with what else is in the context of that. */
+function casesWith(input: JsonObject, base: TestCase): readonly TestCase[] {
+  const { tool } = base.context;
+  const call = tool === undefined ? input : { tool, ...input };
+  return [call, merged(base.context, call)].map((context) => ({ ...base, context }));
+}
+
+const merged = (outer: JsonObject, inner: JsonObject): JsonObject => ({
+  ...outer,
+  ...Object.fromEntries(
+    Object.entries(inner).map(([key, value]) => {
+      const other = Object.hasOwn(outer, key) ? outer[key] : undefined;
+      return [key, isObject(value) && isObject(other) ? merged(other, value) : value];
+    }),
+  ),
+});
+
+/** A case without facts, of the tool of a policy. */
+function emptyCase({ loaded: { definition, file } }: ReadyDefinition): TestCase {
+  const [tool] = definition.type === "policy" ? toolsOf(definition) : [];
+  const place = { document: 0, index: 0 };
+  const context = tool === undefined ? {} : { tool, params: {} };
+  return {
+    name: "",
+    decision: definition.id,
+    file,
+    line: 1,
+    place,
+    context,
+    expect: {},
+    facts: {},
+    strict: false,
+  };
 }
 
 function answerKey({ decision, error }: CaseAnswer): string {
@@ -141,15 +214,16 @@ function answerKey({ decision, error }: CaseAnswer): string {
   }
 }
 
-function* candidates(tests: readonly TestCase[], literals: readonly Json[]): Generator<TestCase> {
+function* candidates(tests: readonly TestCase[], literals: readonly Json[]): Generator<TestCase, undefined> {
   yield* tests;
-  const bases = tests.slice(0, 5);
+  const bases = tests.slice(0, maxBases);
   for (const test of bases) {
     for (const path of leavesOf(test.context, [])) {
       for (const value of literals)
         yield { ...test, context: withValue(test.context, path, value) as JsonObject };
     }
   }
+  return undefined;
 }
 
 function leavesOf(value: Json, path: readonly string[]): readonly (readonly string[])[] {

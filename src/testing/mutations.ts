@@ -2,7 +2,6 @@ import { branchesOf } from "../definition/branches.js";
 import { matchesGlob } from "../definition/tool-match.js";
 import type { Path } from "../definition/yaml-source.js";
 import { isObject } from "../expression/equal.js";
-import { leadingEquality } from "../expression/syntax.js";
 import { compileCondition } from "../expression/template.js";
 import type { Token } from "../expression/tokens.js";
 import { tokenize } from "../expression/tokens.js";
@@ -281,8 +280,7 @@ function orderChanges(definition: Definition): readonly Change[] {
   return cases.slice(1).map((each, index) => {
     const before = cases[index] ?? each;
     const value = swapped(cases, index, each, before) as unknown as Json;
-    const text = `swap ${nameOf(before)} and ${nameOf(each)}`;
-    return { path: [key], value, text, ...(areDisjoint(before, each) && { isEquivalent: true as const }) };
+    return { path: [key], value, text: `swap ${nameOf(before)} and ${nameOf(each)}` };
   });
 }
 
@@ -290,14 +288,3 @@ const nameOf = ({ label, target, condition = "" }: Case): string => label ?? tar
 
 const swapped = (cases: readonly Case[], at: number, first: object, second: object): readonly object[] =>
   cases.map((each, index) => (index === at ? first : index === at + 1 ? second : each));
-
-/** Conditions that begin by comparing the same path with different literals never match both. */
-function areDisjoint(one: Case, other: Case): boolean {
-  const [a, b] = [one, other].map(({ condition = "" }) => {
-    const { tree } = condition.trim() === "" ? { tree: undefined } : compileCondition(condition);
-    return tree && leadingEquality(tree);
-  });
-  if (a === undefined || b === undefined) return false;
-  const isSamePath = a.segments.join(".") === b.segments.join(".");
-  return isSamePath && !a.values.some((value) => b.values.includes(value));
-}

@@ -8,7 +8,7 @@ import type { TestCase } from "./test-cases.js";
 import type { TestWorldOptions } from "./test-world.js";
 import { testWorld } from "./test-world.js";
 
-/** What came of a case: the decision, or the error that ended it. */
+/** The outcome of a case: the decision, or the error that ended it. */
 export type CaseAnswer =
   | { readonly decision: Decision; readonly error?: undefined }
   | { readonly decision?: undefined; readonly error: DecisionError };

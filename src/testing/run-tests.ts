@@ -24,11 +24,14 @@ export interface RunOptions extends TestWorldOptions {
   readonly onProgress?: (done: number, total: number) => void;
 }
 
+/** After as many cases there is a pause. */
+const casesUntilPause = 256;
+
 /** Runs the cases, one after the other. */
 export async function runTests(
   cases: readonly TestCase[],
   ready: ReadonlyMap<string, ReadyDefinition>,
-  { onProgress, ...options }: RunOptions,
+  { onProgress, pause, ...options }: RunOptions & { readonly pause?: () => Promise<void> },
 ): Promise<readonly CaseResult[]> {
   const results: CaseResult[] = [];
   for (const test of cases) {
@@ -37,6 +40,7 @@ export async function runTests(
     const answer = await runCase(test, definition, options);
     results.push({ test, definition, answer, ...compareAnswer(test.expect, answer) });
     onProgress?.(results.length, cases.length);
+    if (results.length % casesUntilPause === 0) await pause?.();
   }
   return results;
 }
@@ -59,6 +63,7 @@ export interface MutationReport extends Omit<MutationResult, "survivors"> {
 /** A mutation that no test notices, with its place. */
 export interface LocatedSurvivor extends Omit<Survivor, "definition" | "path"> {
   readonly decision: string;
+  readonly file: string;
   readonly line: number;
 }
 

@@ -28,6 +28,7 @@ export function testWorld(
     facts: factsOfTest(test, definition),
     fetcher: () => Promise.resolve(givenData(facts, at)),
     voters: givenVotes(facts, definition),
+    answersOnly: true,
   };
 }
 

@@ -31,7 +31,7 @@ export const generatedSections: Readonly<
   functions: {
     page: "docs/expressions.md",
     lines: () =>
-      functionGroups
+      functionGroups()
         .map(({ title, entries }) =>
           [
             `### ${title}\n`,
@@ -51,7 +51,7 @@ export const generatedSections: Readonly<
   "rule operators": {
     page: "docs/scored.md",
     lines: () =>
-      ruleOperatorGroups
+      ruleOperatorGroups()
         .map(({ title, entries }) =>
           [
             `### ${title}\n`,
@@ -127,6 +127,7 @@ const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   file_unwritable: "a file could not be written",
   store_busy: "another process held the lock of the store for too long",
   store_failed: "the store could not be read or written",
+  not_replayable: "a record cannot be evaluated again, for example without its inputs",
   log_damaged: "the log is damaged; see `agent-33 decision verify`",
   fetch_refused: "a fetch was refused before it was sent, for example to a private address",
   request_failed: "an endpoint answered with an error",

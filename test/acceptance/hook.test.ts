@@ -1,14 +1,21 @@
-import { chmodSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { execa } from "execa";
 import { describe, expect, it } from "vitest";
+import { runInProcess } from "../cli/in-process.js";
 import type { Ran } from "./command.js";
 import { bin, cleanEnvironment, root, temporaryDirectory } from "./command.js";
 
+/** The blocks of a language that the page shows. */
+function blocksOf(language: string): readonly string[] {
+  const text = readFileSync(join(root, "docs/policies.md"), "utf8");
+  const fence = new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, "gm");
+  return [...text.matchAll(fence)].map((found) => found[1] ?? "");
+}
+
 /** The script that the page shows for this command. */
 function documented(command: string): string {
-  const text = readFileSync(join(root, "docs/policies.md"), "utf8");
-  const blocks = [...text.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map((found) => found[1] ?? "");
+  const blocks = blocksOf("sh");
   const scripts = blocks.filter((block) => block.startsWith("#!/bin/sh\n") && block.includes(command));
   const [script] = scripts;
   if (script === undefined || scripts.length > 1) {
@@ -177,5 +184,46 @@ describe("the hooks that the page shows", () => {
     const { exitCode, stdout, stderr } = await new Project().before(event);
     expect([exitCode, stdout]).toEqual([2, ""]);
     expect(stderr).toMatch(/^error: .*[\s\S]*the policy check failed\n$/);
+  });
+});
+
+describe("the policies for Claude Code that the page shows", () => {
+  const directory = temporaryDirectory();
+  const decisions = join(directory, "decisions");
+  mkdirSync(decisions);
+  const shown = blocksOf("yaml").filter((block) => block.includes("decisions/coding-agent.yaml"));
+  writeFileSync(join(decisions, "coding-agent.yaml"), shown.join("---\n"));
+  // Commands wait until a file that has just changed is settled.
+  for (const path of [join(decisions, "coding-agent.yaml"), decisions]) utimesSync(path, 1e9, 1e9);
+
+  it.each([
+    { allowed: true, tool: "Read", input: { file_path: "/repo/a.txt" } },
+    { allowed: true, tool: "Read", input: { file_path: "/repo/decisions/coding-agent.yaml" } },
+    { allowed: false, tool: "Read", input: { file_path: "/root/.ssh/id_rsa" } },
+    { allowed: false, tool: "Read", input: { file_path: "/repo/../root/.ssh/id_rsa" } },
+    { allowed: false, tool: "Read", input: {} },
+    { allowed: true, tool: "Write", input: { file_path: "/repo/a.txt" } },
+    { allowed: false, tool: "Write", input: { file_path: "/repo/.git/hooks/pre-commit" } },
+    { allowed: false, tool: "Edit", input: { file_path: "/etc/hosts" } },
+    { allowed: true, tool: "Glob", input: { pattern: "src/**/*.{ts,tsx}" } },
+    { allowed: true, tool: "Glob", input: { pattern: "*", path: "/repo/src" } },
+    { allowed: false, tool: "Glob", input: { pattern: "*", path: "/root" } },
+    { allowed: false, tool: "Glob", input: { pattern: "/root/.ssh/*" } },
+    { allowed: false, tool: "Glob", input: { pattern: "~/.ssh/*" } },
+    { allowed: false, tool: "Glob", input: { pattern: "src/../../*" } },
+    { allowed: false, tool: "Glob", input: { pattern: "{..,src}/*" } },
+    { allowed: false, tool: "Glob", input: { pattern: ".{,x}./*" } },
+    { allowed: false, tool: "Glob", input: { pattern: ".[.]/*" } },
+    { allowed: true, tool: "Grep", input: { pattern: "[a-z](/root)" } },
+    { allowed: true, tool: "Grep", input: { pattern: "key", path: "/repo/src" } },
+    { allowed: false, tool: "Grep", input: { pattern: "key", path: "/root" } },
+    { allowed: true, tool: "Bash", input: { command: "git status" } },
+    { allowed: false, tool: "Bash", input: { command: "cat /root/.ssh/id_rsa" } },
+    { allowed: false, tool: "WebFetch", input: {} },
+  ])("answer that $tool with $input is allowed: $allowed", async ({ allowed, tool, input }) => {
+    const words = ["decision", "check", "--event", "-", "--dry-run", "--json"];
+    const event = JSON.stringify(call(tool, input));
+    const ran = await runInProcess(words, { cwd: directory, input: event, env: { AGENT33_CACHE: "" } });
+    expect(JSON.parse(ran.stdout)).toMatchObject({ tool, allowed });
   });
 });

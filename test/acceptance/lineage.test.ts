@@ -51,7 +51,7 @@ describe("the lineage of recorded decisions", () => {
       `│  ├─ ${hostile} (artifact)`,
       "│  ├─ customer:c-1 (entity)",
       "│  ├─ artifact  score (input)",
-      "│  └─ precedent (similarity 1, same outcome) → #1 ship  Pass → stage-deploy (decision, binary)",
+      "│  └─ precedent, same outcome (similarity 1) → #1 ship  Pass → stage-deploy (decision, binary)",
       "└─ led to",
       "   └─ Pass → stage-deploy (target)",
     ]);

@@ -165,7 +165,9 @@ describe.skipIf(!hasTerminal)(`at a terminal${noTerminal}`, () => {
     for (const columns of [80, 120]) {
       const { exitCode, screen } = await typed(`${command} log`, { cwd: root, columns, env });
       expect(exitCode).toBe(0);
-      const lines = screen.trimEnd().split("\n");
+      const [table = "", hidden = ""] = screen.trimEnd().split(/\n(?=columns hidden: )/);
+      expect(hidden !== "").toBe(columns === 80);
+      const lines = table.split("\n");
       expect(lines).toHaveLength(4);
       expect(lines[2]).toMatch(
         /^ {2}2 {2}\d{4}-\d\d-\d\d \d\d:\d\d:\d\d {2}decision-quality-gate +stage-rework/,

@@ -263,6 +263,19 @@ describe("the pages", () => {
     }
   });
 
+  it("name every file that must handle a new kind of node or a new help topic", () => {
+    const sources = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })
+      .filter((file) => file.endsWith(".ts"))
+      .map((file) => ({ file: `src/${file}`, text: readFileSync(join(root, "src", file), "utf8") }));
+    const handled = sources.filter(({ text }) => text.includes('case "membership":')).map(({ file }) => file);
+    expect(handled.length).toBeGreaterThan(5);
+    for (const page of ["docs/architecture.md", "CONTRIBUTING.md"]) {
+      const text = readFileSync(join(root, page), "utf8");
+      for (const file of [...handled, "src/cli/topics/topics.ts", "src/cli/program.ts"])
+        expect(text, page).toContain(`\`${file.replace("src/expression/", "")}\``);
+    }
+  });
+
   it("list every setting, with its environment variable", () => {
     const text = readFileSync(join(root, "docs/configuration.md"), "utf8");
     const withoutVariable = ["trusted_keys"];
@@ -278,6 +291,13 @@ describe("the pages", () => {
     const files = readdirSync(samples).filter((file) => /(?<!\.test)\.yaml$/.test(file));
     expect(files.length).toBeGreaterThan(5);
     for (const file of files) expect(text).toContain(`\`${file}\``);
+  });
+
+  it("begin with the commands that create a project and a definition", () => {
+    const readme = readFileSync(join(root, "README.md"), "utf8");
+    const [, firstSteps = ""] = /^## A first decision\n([\s\S]*?)^## /m.exec(readme) ?? [];
+    for (const command of ["agent-33 init", "agent-33 decision new TYPE ID"])
+      expect(firstSteps).toContain(`\`${command}\``);
   });
 
   it("keep the README short", () => {

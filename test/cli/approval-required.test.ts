@@ -297,7 +297,7 @@ const attacks: readonly Attack[] = [
       rmSync(lock);
       mkdirSync(lock);
     },
-    why: "is not a file",
+    why: "is a directory",
   },
   {
     name: "a link to itself in the place of the lock",
@@ -321,7 +321,7 @@ const attacks: readonly Attack[] = [
       rmSync(lock);
       execFileSync("mkfifo", [lock]);
     },
-    why: "is not a file",
+    why: "is not a regular file",
   },
 ];
 

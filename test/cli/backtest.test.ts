@@ -137,6 +137,16 @@ describe("backtest", () => {
     ]);
   });
 
+  it("compares outputs if the labels and targets are equal", async () => {
+    const parcel = (weight_kg: number): object => ({ parcel: { weight_kg }, destination: { country: "DE" } });
+    await ask("decision-shipping-fee", [1, 5, 6].map(parcel));
+    const path = sample("shipping-fee.yaml", (text) => text.replace("output: 9.9", "output: 8"));
+    expect(await report("decision-shipping-fee", "--against", path)).toMatchObject({
+      changed: 2,
+      transitions: [{ from: "Parcel (9.9)", to: "Parcel (8)", count: 2 }],
+    });
+  });
+
   it("takes a definition of another type", async () => {
     await scores(0.9, 0.7);
     const path = draft({
@@ -441,7 +451,7 @@ describe("what cannot be backtested", () => {
       id: "decision-quality-gate",
       words: () => ["--against", draft("decision: {id: x\n", "draft.yaml")],
       code: 3,
-      message: "draft.yaml:2:1",
+      message: "draft.yaml:1:11",
     },
     {
       name: "a directory without it",
@@ -504,7 +514,7 @@ describe("the formats of backtest", () => {
     const words = ["backtest", "decision-quality-gate", "--against", lenient()];
     const { out } = await place.run(words, { terminal: true });
     expect(out).toMatch(/^50 % would change {2}1 of 2 decisions\n/);
-    expect(out).toMatch(/Fail +→ Pass +1 +█+ +[0-9a-f-]{36}/);
+    expect(out).toMatch(/Fail +→ Pass +1 +█{6}░{6} +[0-9a-f-]{36}/);
     const same = await place.run(["backtest", "decision-quality-gate"], { terminal: true });
     expect(same.out).toMatch(/^✓ nothing would change {2}0 of 2 decisions\n/);
   });

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -389,6 +390,34 @@ describe("an invalid check", () => {
   });
 });
 
+describe("a misspelt environment variable", () => {
+  const env = { AGENT33_UNKNOWN_TOOL: "deny" };
+
+  it.each([["check", "send", "--json"], ["validate"], ["config", "list"]].map((words) => ({ words })))(
+    "is warned about once by $words",
+    async ({ words }) => {
+      const { err } = await workplace().run(words, { env });
+      const warnings = err.split("\n").filter((line) => line.includes("AGENT33_"));
+      expect(warnings).toEqual([
+        "warning: unknown environment variable `AGENT33_UNKNOWN_TOOL`; did you mean `AGENT33_UNKNOWN_TOOLS`?",
+      ]);
+      expect((await workplace().run([...words, "--quiet"], { env })).err).not.toContain("AGENT33_");
+    },
+  );
+});
+
+describe("a parameter with another name", () => {
+  it("is named in the warning about the missing one", async () => {
+    const place = workplace();
+    writeFileSync(
+      join(place.decisions, "w.yaml"),
+      "decision: { id: w, type: policy, tool: w, policies: [{ name: p, conditions: [{ name: c, expression: \"params.path == 'a'\" }] }] }",
+    );
+    const { err } = await place.run(["check", "w", "--params", '{"file_path": "a"}', ...session]);
+    expect(err).toContain("`params.path` is missing, but there is `params.file_path` (so it denies)\n");
+  });
+});
+
 describe("the event of a hook", () => {
   const event = { session_id: "s-9", tool_name: "select_metric", tool_input: { name: "logo_retention" } };
   const words = ["check", "--event", "-", "--context", ceo];
@@ -463,6 +492,17 @@ describe("the event of a hook", () => {
     const fresh = join(place.root, "fresh");
     expect(await run(...check, "--store", fresh)).toMatchObject({ code: 0, err: "" });
     expect((await run("check", "w", ...session)).code).toBe(4);
+  });
+
+  it("does not wait for a signing key that the project chooses", async () => {
+    const place = workplace();
+    execFileSync("mkfifo", [join(place.root, "key.pem")]);
+    writeFileSync(join(place.root, "agent-33.json"), '{ "signing_key": "key.pem", "checkpoint_every": 1 }');
+    const ran = await place.run(["check", "--event", '{"tool_name":"t"}', ...session]);
+    expect(ran.code).toBe(0);
+    expect(ran.err).toMatch(
+      /^warning: ignoring `signing_key` in `[^`]+`: only the user's own settings can set it\n$/,
+    );
   });
 
   it("is decided by the definitions of the user, not by those that the project chooses", async () => {

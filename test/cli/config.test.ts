@@ -103,7 +103,7 @@ describe("config set", () => {
     mkdirSync(user.home, { recursive: true });
     writeFileSync(user.file, "{oops");
     const { exitCode, stderr } = await user.config(["set", "durability", "fast"]);
-    expect(exitCode).toBe(1);
+    expect(exitCode).toBe(2);
     expect(stderr).toContain("is not valid JSON");
     expect(readFileSync(user.file, "utf8")).toBe("{oops");
   });
@@ -233,7 +233,9 @@ describe("config list", () => {
   it.each([
     ["jsonl", /^\{"key":"decisions","value":null,"from":null\}\n\{"key":"store",/],
     ["plain", /^decisions\t\t\nstore\t[^\t]+\tAGENT33_HOME\ndurability\tfull\tthe default\n/],
-    ["table", /^KEY +VALUE +FROM\ndecisions\nstore /],
+    ["table", /^KEY +VALUE +FROM\ndecisions +not set\nstore /],
+    ["table", /\nretention +records are kept +not set\n/],
+    ["table", /\nunknown_tools +allow, once there is a policy +not set\n/],
     ["yaml", /^- key: decisions\n {2}value: null\n/],
   ])("can be written as %s", async (format, shape) => {
     expect((await newUser().config(["list", "--format", format])).stdout).toMatch(shape);

@@ -7,7 +7,8 @@ const place = workplace();
 
 /** The rows of the table that `--explain` adds, with single gaps. */
 async function rows(...words: readonly string[]): Promise<readonly string[]> {
-  const { out } = await place.run([...words, "--explain"], { terminal: true, columns: 200 });
+  const flags = words[0] === "explain" ? [] : ["--explain"];
+  const { out } = await place.run([...words, ...flags], { terminal: true, columns: 200 });
   const lines = out.trimEnd().split("\n");
   const start = lines.findIndex((line) => line.startsWith("  CASE"));
   return lines.slice(start + 1).map((line) => line.trim().replaceAll(/ {2,}/g, " | "));
@@ -65,6 +66,42 @@ describe("--explain", () => {
     ],
   ])("shows the values of every condition and marks what was taken: %s", async (_, words, expected) => {
     expect(await rows(...words)).toEqual(expected);
+  });
+
+  it.each([
+    ["evaluate", "decision-quality-gate", ...input({ artifact: { quality_score: 0.9 } })],
+    ["evaluate", "decision-escalation-rules", ...input({ severity: "low", quality_score: "bad" })],
+    ["evaluate", "decision-loan-approval", ...input({ credit: { score: 720 } })],
+    ["evaluate", "decision-ab-prompt-variant", ...input({ request: { id: "u" } })],
+    ["gate", "acme/payments/wire.approve", ...input({ amount: "much", payee: {} })],
+  ])("has the same table as `explain --verbose` afterwards: %s %s", async (...words) => {
+    const explained = await rows(...words);
+    expect(explained.length).toBeGreaterThan(1);
+    expect(await rows("explain", "latest", "--verbose")).toEqual(explained);
+  });
+
+  it("shows how much of a limit was used before the call", async () => {
+    const policies = [
+      "{ name: calls, max_calls: { count: 5, per: session, window: 1h } }",
+      "{ name: sum, max_sum: { of: params.amount, most: 120, per: session } }",
+      "{ name: org, max_calls: { count: 2, per: org } }",
+    ];
+    writeFileSync(
+      join(place.decisions, "buy.yaml"),
+      `decision: { id: buy, type: policy, tool: buy, policies: [${policies.slice(0, 2).join(", ")}] }\n` +
+        `---\ndecision: { id: org, type: policy, tool: sell, policies: [${policies[2] ?? ""}] }\n`,
+    );
+    const check = (tool: string, amount: number): readonly string[] => [
+      ...["check", tool, "--session-id", "s-limits", "--params", JSON.stringify({ amount })],
+    ];
+    expect((await place.run(check("buy", 60))).code).toBe(0);
+    expect(await rows(...check("buy", 70))).toEqual([
+      "calls / max_calls | ✓ matched | fewer than 5 calls in this session, in the last 1h | 1 of 5 used",
+      "→ sum / max_sum | ✗ not matched | `params.amount` adds up to at most 120 in the session | 60 of 120 used, params.amount = 70",
+    ]);
+    expect(await rows(...check("sell", 1))).toEqual([
+      "→ org / max_calls | ! errored | fewer than 2 calls by the organisation | there is no recorded organisation: only servers with authentication know organisations",
+    ]);
   });
 
   it("shows no masked value", async () => {

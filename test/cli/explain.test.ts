@@ -201,6 +201,111 @@ describe("explain", () => {
   });
 });
 
+describe("explain --why-not", () => {
+  it("leads with the reason, and shows the smallest change that chooses the label", async () => {
+    const { code, out, err } = await run(["explain", "1", "--why-not", "Pass"], { terminal: true });
+    expect({ code, err }).toEqual({ code: 0, err: "" });
+    expect(out.replace(/^ {2}(?:when|record) .*\n/gm, "")).toBe(
+      [
+        "Pass was not chosen because `input >= 0.8` is false",
+        "",
+        "  decision      gate (Quality Gate) 1.8.0",
+        "  selected      Fail",
+        "  condition     ✗ Pass: input >= 0.8",
+        "                  artifact.score = 0.3",
+        "  change        artifact.score: 0.3 → 0.8",
+        "  result        Pass",
+        '  input         {"artifact":{"score":0.8}}',
+        "",
+      ].join("\n"),
+    );
+  });
+
+  it("is a document in a pipe", async () => {
+    const { out } = await run(["explain", "1", "--why-not", "default"]);
+    expect(JSON.parse(out)).toEqual({
+      record_id: made[0]?.record_id,
+      decision_id: "gate",
+      label: "default",
+      selected: ["Fail"],
+      chosen: false,
+      summary: "default was not chosen because `Fail` matches",
+      conditions: [],
+      overruled_by: [{ type: "match", name: "Fail", message: "`Fail` matches" }],
+      change: {
+        paths: [{ path: "artifact.score", from: 0.3 }],
+        input: { artifact: {} },
+        result: { selected_labels: ["default"], selected_targets: ["stage-rework"] },
+        smallest: true,
+        assumes: [],
+      },
+      reason: null,
+    });
+  });
+
+  it("is one line for each part in plain text", async () => {
+    const { out } = await run(["explain", "1", "--why-not", "default", "--format", "plain"]);
+    expect(out.split("\n")).toEqual(
+      expect.arrayContaining([
+        "answer\tdefault was not chosen because `Fail` matches",
+        "overruled\t`Fail` matches",
+        "change\tartifact.score: 0.3 → removed",
+      ]),
+    );
+  });
+
+  it("says that the label was chosen", async () => {
+    const { code, out } = await run(["explain", "2", "--why-not", "Pass"], { terminal: true });
+    expect({ code, first: out.split("\n")[0] }).toEqual({ code: 0, first: "Pass was chosen" });
+  });
+
+  it("warns about a modified record", async () => {
+    const directory = join(root, "modified");
+    mkdirSync(join(root, "definitions"));
+    writeFileSync(join(root, "definitions/gate.yaml"), gate(0.8));
+    const input = JSON.stringify({ artifact: { score: 0.3 } });
+    await run(["evaluate", "gate", "--input", input, "--decisions", join(root, "definitions")], {
+      directory,
+    });
+    const log = join(directory, "log/000000000001.jsonl");
+    writeFileSync(log, readFileSync(log, "utf8").replace('"score":0.3', '"score":0.4'));
+    const { out, err } = await run(["explain", "1", "--why-not", "Pass"], { directory, terminal: true });
+    expect(out).toContain("number 1, changed since it was written");
+    expect(out).toContain("artifact.score: 0.4 → 0.8");
+    expect(err).toContain("warning: record 1 was modified after it was written");
+  });
+
+  it.each([
+    [["1", "--why-not", "pass"], 2, "`gate` has no label `pass`", "did you mean `Pass`?"],
+    [["--why-not", "Pass"], 2, "specify a record to explain", "latest"],
+    [["--session-id", "s", "--why-not", "Pass"], 2, "--why-not and --session-id cannot", "one record"],
+    [
+      ["1", "--why-not", "Pass", "--format", "methodology"],
+      2,
+      "--why-not and --format methodology",
+      "one record",
+    ],
+  ])("refuses %j", async (words, code, message, hint) => {
+    const ran = await run(["explain", ...words]);
+    expect({ code: ran.code, out: ran.out }).toEqual({ code, out: "" });
+    expect(ran.err).toContain(`error: ${message}`);
+    expect(ran.err).toContain(hint);
+  });
+
+  it("refuses records that are no decisions, or whose definition is not kept", async () => {
+    const directory = join(root, "other-records");
+    await withLog(directory, [decided(), noted({ records: 3, through: 3, before: "2026-01-01" })]);
+    const lost = await run(["explain", "1", "--why-not", "Pass"], { directory });
+    expect(lost.code).toBe(1);
+    expect(lost.err).toContain(
+      "error: record 1 cannot be evaluated again: its definition is no longer stored",
+    );
+    const note = await run(["explain", "2", "--why-not", "Pass"], { directory });
+    expect(note.code).toBe(2);
+    expect(note.err).toContain("error: record `2` is not a decision");
+  });
+});
+
 /** The file of a log with these entries. */
 async function withLog(directory: string, bodies: readonly string[]): Promise<string> {
   const opened = openJsonlStore({ directory, clock: new TestClock().read, newId, durability: "fast" });
@@ -249,7 +354,7 @@ describe("a definition that decisions were made with", () => {
     const whole = await run(["show", "gate", "--hash", hash()], { terminal: true });
     expect({ code: whole.code, err: whole.err }).toEqual({ code: 0, err: "" });
     expect(whole.out).toContain("version     1.8.0");
-    expect(whole.out).toContain("Pass   input >= 0.8  stage-deploy");
+    expect(whole.out).toMatch(/^LABEL {4}input {3}TARGET\nPass {5}>= 0.8 {2}stage-deploy$/m);
     expect(whole.out).not.toContain("file ");
     const beginning = await run(["show", "gate", "--hash", hash().slice(0, 8).toUpperCase()], {
       terminal: true,

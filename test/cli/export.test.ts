@@ -111,14 +111,34 @@ describe("an export to standard output", () => {
     expect(linesOf(out)).toHaveLength(1);
   });
 
-  it.each([[["--format", "table"]], [["--format", "json"]], [["--json"]], [["--format", "xlsx"]]])(
-    "comes in no other format: %j",
-    async (flags) => {
-      const { out, err, code } = await decision(store, ["export", ...flags]);
-      expect({ out, code }).toEqual({ out: "", code: 2 });
-      expect(err).toContain("use jsonl or csv");
+  it.each([
+    { flags: ["--format", "table"], hint: "; `agent-33 decision log` shows records in other formats" },
+    { flags: ["--format", "xlsx"], hint: "; `agent-33 decision log` shows records in other formats" },
+    {
+      flags: ["--format", "table", "--out", "x"],
+      hint: " for the records; the summary is a table on a terminal, else JSON",
     },
-  );
+    { flags: ["--format", "json"], hint: "; --json needs --out and formats its summary" },
+    { flags: ["--json"], hint: "; --json needs --out and formats its summary" },
+  ])("comes in no other format: $flags", async ({ flags, hint }) => {
+    const { out, err, code } = await decision(store, ["export", ...flags]);
+    expect({ out, code }).toEqual({ out: "", code: 2 });
+    expect(err).toContain(`use jsonl or csv${hint}`);
+  });
+
+  it("has exactly the flags of log that the page about audits lists", async () => {
+    const page = readFileSync(new URL("../../docs/audit.md", import.meta.url), "utf8");
+    const [, listed = "", others = ""] =
+      /^Without `--out`.* select records here.*?: (.*?); (.*?),/m.exec(page) ?? [];
+    const flagsIn = (text: string): readonly string[] => text.match(/--[a-z-]+/g) ?? [];
+    const [ofExport, ofLog] = await Promise.all(
+      ["export", "log"].map(async (name) => flagsIn((await decision(store, [name, "--help"])).out)),
+    );
+    expect(flagsIn(listed).length).toBeGreaterThan(10);
+    expect(ofExport).toEqual(expect.arrayContaining([...flagsIn(listed)]));
+    expect(ofLog).toEqual(expect.arrayContaining([...flagsIn(listed), ...flagsIn(others)]));
+    expect(ofExport).not.toEqual(expect.arrayContaining([...flagsIn(others)]));
+  });
 
   it.each([
     { flags: ["--kind", "notes"], hint: "did you mean `note`?" },

@@ -30,9 +30,11 @@ export function fakeIo({
   const written = { out: "", err: "" };
   const stream = (name: "out" | "err"): Stream => ({
     isTerminal: terminal,
+    terminalId: terminal ? 1 : undefined,
     isClosed: false,
     columns: terminal ? columns : Infinity,
-    write: (text) => (written[name] += text),
+    rows: terminal ? 24 : 0,
+    write: (text, { before, after } = { before: "", after: "" }) => (written[name] += before + text + after),
     draw: (text) => (written[name] += text),
   });
   let rest = Buffer.from(stdin ?? "");

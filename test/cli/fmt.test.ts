@@ -86,7 +86,7 @@ describe("fmt", () => {
     };
     expect(changed).toEqual(["decisions/a.yaml"]);
     expect(problems).toMatchObject([
-      { file: "decisions/broken.yaml", line: 3, column: 1, severity: "error" },
+      { file: "decisions/broken.yaml", line: 2, column: 7, severity: "error" },
       { file: "decisions/keys.yaml", line: 1, column: 1, message: "a key must be a text on one line" },
       { file: "decisions/latin.yaml", line: 1, column: 1, message: "the file is not UTF-8 text" },
     ]);

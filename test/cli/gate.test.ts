@@ -196,6 +196,44 @@ describe("an invalid gate request", () => {
   });
 });
 
+describe("what a gate could not evaluate", () => {
+  const definition = `decision:
+  id: discharge
+  type: gate
+  action: { org: paws, domain: ward, name: discharge }
+  computed: { fever: "temperature > 39" }
+  rules:
+    - { id: closed, tier: T1, severity: 90, when: "closed", status: RED }
+    - { id: ill, tier: T2, severity: 50, when: "fever", status: YELLOW }
+    - { id: well, tier: T3, severity: 10, when: "not fever", status: GREEN }
+`;
+  const summary = "the computed value `fever` and 2 conditions could not be evaluated";
+
+  it.each([
+    {
+      name: "is a reason where no rule matched",
+      input: '{"closed": false}',
+      rows: [`because   no rule matched; ${summary}`],
+    },
+    {
+      name: "is shown once where another rule decided",
+      input: '{"closed": true}',
+      rows: ["because   closed", `errored   ${summary}`],
+    },
+  ])("$name, with as many conditions as the table has, and with the cause", async ({ input, rows }) => {
+    const place = workplace();
+    writeFileSync(join(place.decisions, "discharge.yaml"), definition);
+    const words = ["gate", "paws/ward/discharge", "--input", input, "--explain"];
+    const { out } = await place.run(words, { terminal: true, columns: 120 });
+    const lines = out.split("\n").map((line) => line.trim());
+    expect(lines.filter((line) => /^(because|errored) /.test(line))).toEqual(rows);
+    expect(lines.filter((line) => line.includes("! errored")).map((line) => line.split(/ {2,}/))).toEqual([
+      ["ill", "! errored", "fever", "computed value `fever`: `temperature` is missing"],
+      ["well", "! errored", "not fever", "computed value `fever`: `temperature` is missing"],
+    ]);
+  });
+});
+
 describe("the limits of a gate", () => {
   it("are shown, stop the action with exit code 4, and verify and replay", async () => {
     const place = workplace();

@@ -199,7 +199,7 @@ decision:
     expect(await run(["graph"])).toEqual({
       code: 0,
       out: '{\n  "nodes": [],\n  "edges": []\n}\n',
-      err: "no decisions found\n",
+      err: `no decisions found in \`${decisions}\`: they are in files named *.yaml, *.yml or *.json\n`,
     });
   });
 

@@ -1,7 +1,10 @@
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { temporaryDirectory } from "../acceptance/command.js";
+import { parseAllDocuments } from "yaml";
+import { buildProgram } from "../../src/cli/program.js";
+import { samples, temporaryDirectory } from "../acceptance/command.js";
+import { fakeIo } from "./fake-io.js";
 import { runInProcess } from "./in-process.js";
 
 /** No AGENT33_HOME: that is a store of its own. */
@@ -129,5 +132,50 @@ describe("the store of a project", () => {
     writeFileSync(join(cwd, "agent-33.json"), "{}");
     await runInProcess(words, { cwd, env, input: event });
     expect(existsSync(join(cwd, ".agent-33"))).toBe(false);
+  });
+});
+
+describe("the examples of help", () => {
+  const helpOf = async (...words: readonly string[]): Promise<string> =>
+    (await runInProcess([...words, "--help"])).stdout;
+
+  it("work in a project that init has set up", async () => {
+    const cwd = temporaryDirectory();
+    await run(cwd, "init", "--yes");
+    writeFileSync(join(cwd, "expense.json"), '{"expense": {"amount": 40}}');
+    const pages = [await helpOf(), await helpOf("decision", "evaluate"), await helpOf("decision", "dry-run")];
+    const examples = pages
+      .flatMap((page) => page.replace(/\\\n */g, "").match(/(?<=^ {2}\$ )agent-33 decision .*$/gm) ?? [])
+      .filter((line) => line.includes("--input "));
+    expect(examples.length).toBeGreaterThan(5);
+    for (const example of examples) {
+      const words = (example.match(/'[^']*'|\S+/g) ?? []).map((word) => word.replaceAll("'", ""));
+      const { exitCode, stdout } = await run(cwd, ...words.slice(1), "--format", "target");
+      expect({ example, exitCode, answer: stdout.split("\n")[0] }).toEqual({
+        example,
+        exitCode: 0,
+        answer: "pay",
+      });
+    }
+  });
+
+  it("name no decision of the samples, which only a clone has", async () => {
+    const files = readdirSync(samples).filter((name) => /(?<!\.test)\.yaml$/.test(name));
+    const ids = files.flatMap((name) =>
+      parseAllDocuments(readFileSync(join(samples, name), "utf8")).flatMap(
+        (document) => (document.toJS() as { decision?: { id: string } }).decision?.id ?? [],
+      ),
+    );
+    expect(ids).toContain("decision-quality-gate");
+    const program = await buildProgram(fakeIo(), () => undefined);
+    const commands = program.commands.find((each) => each.name() === "decision")?.commands ?? [];
+    const pages = commands.flatMap((command) => [
+      ["decision", command.name()],
+      ...command.commands.map((each) => ["decision", command.name(), each.name()]),
+    ]);
+    for (const words of [[], ...pages]) {
+      const text = await helpOf(...words);
+      for (const id of [...ids, ...files]) expect(text, words.join(" ")).not.toContain(id);
+    }
   });
 });

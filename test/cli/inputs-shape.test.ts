@@ -1,3 +1,5 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { workplace } from "./workspace.js";
 
@@ -20,12 +22,19 @@ describe("--inputs", () => {
     ["CSV", "id;score\n1;0,5\n", "mlr --icsv --ojsonl --ifs ';' cat"],
     ["CSV", "id\tscore\n1\t0.5\n", "mlr --icsv --ojsonl --ifs tab cat"],
     ["CSV", "id,score\n", "mlr --icsv --ojsonl cat"],
+    ["UTF-16 text", Buffer.from(`\ufeff${good}\n`, "utf16le"), "iconv -f UTF-16 -t UTF-8"],
   ])("reports %s once, with the fix: %j", async (name, stdin, fix) => {
     expect(await place.run(words, { stdin })).toEqual({
       code: 2,
       out: "",
       err: `error: standard input is ${name}, but --inputs needs one JSON object per line\nhint: convert it first, for example with \`${fix}\`\n`,
     });
+  });
+
+  it("takes a path without the sign that --input needs", async () => {
+    const { code, err } = await place.run(["dry-run", "decision-quality-gate", "--inputs", "@in.jsonl"]);
+    expect(code).toBe(2);
+    expect(err).toContain("--inputs takes a path without `@`: use --inputs in.jsonl");
   });
 
   it.each([
@@ -36,5 +45,34 @@ describe("--inputs", () => {
     ["a stray bracket later", `${good}\n}\n${good}`, "stage-deploy\n\nstage-deploy\n"],
   ])("reports single bad lines on their own: %s", async (_, stdin, out) => {
     expect(await place.run(words, { stdin })).toMatchObject({ code: 1, out });
+  });
+});
+
+describe("--input", () => {
+  it.each([
+    {
+      name: "UTF-16",
+      bytes: Buffer.from(`\ufeff${good}`, "utf16le"),
+      hint: "it is UTF-16: save it as UTF-8, or use `iconv -f UTF-16 -t UTF-8`",
+    },
+    { name: "Latin-1", bytes: Buffer.from('{"name": "\u00e9"}', "latin1"), hint: "save it as UTF-8" },
+  ])("is refused as $name", async ({ bytes, hint }) => {
+    const stdin = { code: 2, out: "", err: `error: standard input is not UTF-8 text\nhint: ${hint}\n` };
+    const ask = ["dry-run", "decision-quality-gate", "--input"];
+    expect(await place.run([...ask, "-"], { stdin: bytes })).toEqual(stdin);
+    const path = join(place.root, "input.json");
+    writeFileSync(path, bytes);
+    const file = { ...stdin, err: stdin.err.replace("standard input", `\`${path}\``) };
+    expect(await place.run([...ask, `@${path}`])).toEqual(file);
+  });
+
+  it("has the line and column of a mistake in a file", async () => {
+    const path = join(place.root, "broken.json");
+    writeFileSync(path, '{\n  "artifact": {\n    "scores": [1, 2,]\n  }\n}\n');
+    expect(await place.run(["dry-run", "decision-quality-gate", "--input", `@${path}`])).toEqual({
+      code: 2,
+      out: "",
+      err: `error: \`${path}\` is not valid JSON: unexpected \`]\` after \`,\` (line 3, column 21)\nhint: remove the \`,\` before it\n`,
+    });
   });
 });

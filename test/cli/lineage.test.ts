@@ -114,7 +114,7 @@ describe("the lineage of a record", () => {
       "│  ├─ customer:eu:c-1 (entity)",
       "│  ├─ artifact  score (input)",
       "│  ├─ parent → #2 intake  Good → quality (decision, switch)",
-      "│  └─ precedent (similarity 1, same outcome) → #1 quality  Pass → stage-deploy (decision, binary)",
+      "│  └─ precedent, same outcome (similarity 1) → #1 quality  Pass → stage-deploy (decision, binary)",
       "└─ led to",
       "   ├─ Pass → stage-deploy (target)",
       "   └─ input of → #4 may-deploy  allowed: deploy (decision, policy)",
@@ -209,7 +209,9 @@ describe("the lineage of a record", () => {
   it("fits a narrow terminal", async () => {
     const io = fakeIo({ terminal: true, columns: 30, env: { AGENT33_STORE: store, NO_COLOR: "1" } });
     expect(await main(["decision", "lineage", "2"], io)).toBe(0);
-    expect(io.written.out.split("\n")).toContain("   └─ child → #3 quality");
+    const lines = io.written.out.trimEnd().split("\n");
+    expect(lines).toContain("   └─ child → #3 quality  Pas…");
+    expect(lines.filter((line) => line.length > 30)).toEqual([]);
   });
 });
 

@@ -49,6 +49,24 @@ describe("an answer", () => {
     expect(err).toBe("");
   });
 
+  it.each(["evaluate", "dry-run"])("of a gate needs its id in %s, and the hint has it", async (verb) => {
+    const key = "acme/payments/wire.approve";
+    const { code, err } = await run(["decision", verb, key, "--input", "{}", "--format", "target"]);
+    expect(code).toBe(2);
+    expect(err).toContain(`\`agent-33 decision gate ${key}\`; its id is \`gate-wire-approve\`\n`);
+  });
+
+  it("has a warning with a similar name of the context, but not in its JSON", async () => {
+    const misspelt = [...gate, "--input", '{"artefact":{"quality_score":0.9}}'];
+    const { out, err } = await run([...misspelt, "--json"]);
+    const plain =
+      "the input could not be evaluated, so the default was taken: `artifact.quality_score` is missing";
+    expect(err).toBe(`warning: ${plain}, but there is \`artefact\`\n`);
+    expect(JSON.parse(out)).toMatchObject({ warnings: [plain] });
+    const strict = await run([...misspelt, "--strict", "--format", "target"]);
+    expect(strict.err).toContain("`artifact.quality_score` is missing, but there is `artefact`\nhint: ");
+  });
+
   it("has exactly the documented fields, in their order", async () => {
     const { out } = await run(good);
     expect(Object.keys(JSON.parse(out) as object)).toEqual([
@@ -175,6 +193,12 @@ describe("a request that is wrong", () => {
       "quote the JSON for the shell",
     ],
     [
+      "an input with a comma at its end",
+      [...gate, "--input", '{"a": 1,}'],
+      "--input is not valid JSON: unexpected `}` after `,` (column 9)",
+      "remove the `,` before it",
+    ],
+    [
       "an input that is a list",
       [...gate, "--input", "[1]"],
       "the context must be a JSON object (got a list)",
@@ -292,6 +316,15 @@ describe("help", () => {
     expect(out).toMatch(/\nDecide:\n {2}evaluate[\s\S]*\nDefine:\n {2}list/);
   });
 
+  it("lists every page that is a topic", async () => {
+    const { out } = await run(["help"]);
+    const listed = (/\nTopics: ([^:]+)$/.exec(out)?.[1] ?? "").trim().split(/,\s+/);
+    const pages = Object.keys(topics).filter((name) => name === topics[name]?.page);
+    expect(pages.length).toBeGreaterThan(15);
+    expect(listed).toEqual(expect.arrayContaining(pages));
+    expect(Object.keys(topics)).toEqual(expect.arrayContaining(listed));
+  });
+
   it.each([...decisionTypes, ...Object.keys(topics), ...Object.keys(topicAliases)])(
     "has the topic %s, 80 columns wide",
     async (topic) => {
@@ -384,12 +417,37 @@ describe("--inputs", () => {
   it("gives one line per input as targets", async () => {
     const { code, out, err } = await run([...ask, "--format", "target"], { stdin: lines });
     expect({ code, out }).toEqual({ code: 1, out: "stage-prompt-validation\n\n\nstage-agent-validation\n" });
-    expect(err).toMatch(/^error: line 3: .*\nerror: line 4: .*\n$/);
+    expect(err).toMatch(
+      /^error: line 3: .*\nerror: line 4: .*\nerror: 2 of 4 lines failed; first: line 3\n$/,
+    );
   });
 
-  it("ends in 0 where every line was good, and on nothing at all", async () => {
+  const failed = `1 of 2 lines failed; first: line 2: the line is not valid JSON: unexpected \`o\` (column 1)`;
+  it.each([
+    { name: "JSON lines", flags: [], err: `error: ${failed}\n` },
+    {
+      name: "JSON lines that are asked for",
+      flags: ["--json"],
+      err: `${JSON.stringify({ error: { code: "input_invalid", message: failed } })}\n`,
+    },
+    { name: "nothing with --quiet", flags: ["--quiet"], err: "" },
+  ])("says at the end how many lines failed: $name", async ({ flags, err }) => {
+    const stdin = '{"artifact":{"type":"prompt"}}\noops\n';
+    expect(await run([...ask, ...flags], { stdin })).toMatchObject({ code: 1, err });
+  });
+
+  it.each([
+    { name: "an empty input", stdin: "", flags: [], source: "standard input" },
+    { name: "blank lines", stdin: "\n \n", flags: ["--format", "target"], source: "standard input" },
+    { name: "an empty file", stdin: "", flags: ["--inputs", "/dev/null"], source: "`/dev/null`" },
+  ])("warns that nothing was decided: $name", async ({ stdin, flags, source }) => {
+    const err = `warning: no inputs in ${source}, so nothing was decided\n`;
+    expect(await run([...ask, ...flags], { stdin })).toEqual({ code: 0, out: "", err });
+    expect(await run([...ask, ...flags, "--quiet"], { stdin })).toEqual({ code: 0, out: "", err: "" });
+  });
+
+  it("ends in 0 where every line was good", async () => {
     expect(await run(ask, { stdin: '{"artifact":{"type":"prompt"}}\r\n' })).toMatchObject({ code: 0 });
-    expect(await run(ask, { stdin: "" })).toMatchObject({ code: 0, out: "" });
   });
 
   it("makes a line under --strict an error line", async () => {

@@ -1,5 +1,6 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { stripVTControlCharacters } from "node:util";
 import { beforeAll, describe, expect, it } from "vitest";
 import { displayWidth } from "../../src/present/text-width.js";
 import type { Ran } from "./workspace.js";
@@ -7,13 +8,18 @@ import { workplace } from "./workspace.js";
 
 const place = workplace();
 
+/** The note on columns that have no room. */
+const hiddenColumns = /^columns hidden: .*\n(?: .*\n)*/m;
+
 /** Ends a progress line. */
 const eraseRest = "\u001b[K";
 
-async function show(words: readonly string[], columns: number): Promise<Ran> {
-  const ran = await place.run(words, { terminal: true, columns });
+const colours = { FORCE_COLOR: "1", NO_COLOR: "" };
+
+async function show(words: readonly string[], columns: number, env = {}): Promise<Ran> {
+  const ran = await place.run(words, { terminal: true, columns, env });
   const messages = ran.err.split("\r").filter((part) => !part.endsWith(eraseRest));
-  return { ...ran, err: messages.join("").replaceAll(eraseRest, "") };
+  return { ...ran, err: messages.join("").replaceAll(eraseRest, "").replace(hiddenColumns, "") };
 }
 
 const json = (value: unknown): string => JSON.stringify(value);
@@ -23,6 +29,14 @@ const wire = json({ amount: 20_000, payee: { country: "DE" } });
 const severe = json({ severity: "critical", attempts: 3, quality_score: 0.7 });
 const call = ["filter_customers", "--session-id", "session-of-the-quarterly-report"];
 const params = json({ segment: "enterprise", filter: "active = true and region in ('EMEA', 'APAC')" });
+
+const longId = "decision-with-an-id-that-takes-most-of-a-line-of-80-columns";
+const longCondition =
+  "animal.temperature > 39.5 and animal.kind in ('dog', 'cat', 'rabbit', 'guinea pig') and lower(animal.name) != 'x'";
+const animal = json({
+  animal: { temperature: 40, kind: "dog", age: 3, name: "Bello of the High Fir Trees", owner: "somebody" },
+});
+const tested = join(place.root, "tested");
 
 /** The views, each with the arguments of `agent-33 decision`. */
 const views: readonly (readonly [name: string, ...words: string[]])[] = [
@@ -46,6 +60,7 @@ const views: readonly (readonly [name: string, ...words: string[]])[] = [
   ["lineage", "lineage", "latest"],
   ["precedents", "precedents", "--record", "latest"],
   ["list", "list"],
+  ["show of a rule table", "show", "decision-artifact-type-router"],
   ["show of a policy", "show", "policy-filter-customers"],
   ["show of a gate", "show", "gate-wire-approve"],
   ["show of a scored decision", "show", "decision-loan-approval"],
@@ -55,7 +70,38 @@ const views: readonly (readonly [name: string, ...words: string[]])[] = [
   ["cache status", "cache", "status"],
   ["config", "config", "list"],
   ["graph", "graph", "decision-release-route"],
+  ["test", "test", tested, "--coverage", "--mutate"],
+  ["log of a long id", "log", "--decision-id", longId],
+  ["evaluate with a long input", "evaluate", longId, "--decisions", tested, "--input", animal],
+  ["validate with a caret near the end of a line", "validate", join(place.root, "misspelt.yaml")],
 ];
+
+/** A decision with failing tests, a condition that could not be evaluated, and a branch without a test. */
+const kinds = `
+decision:
+  id: kinds
+  type: switch
+  input: "{{ animal.kind }}"
+  cases:
+    - { condition: "input == 'cat'", target: stage-a }
+    - { condition: "input == 'dog'", target: stage-b }
+  default: { target: stage-c }
+tests:
+  - { name: a dog, decision: kinds, input: { animal: { kind: dog } }, expect: { target: stage-a } }
+  - { name: no kind, decision: kinds, input: { animal: {} }, expect: { target: stage-c } }
+  - name: a dog that is old and has a temperature of more than 39.5 degrees goes to the veterinarian
+    decision: ${longId}
+    input: ${animal}
+    expect: { target: stage-c }
+---
+decision:
+  id: ${longId}
+  type: switch
+  cases:
+    - condition: "${longCondition}"
+      target: stage-veterinarian-on-duty
+  default: { target: stage-c }
+`;
 
 beforeAll(async () => {
   for (const [, ...words] of views.slice(0, 6)) await show(words, 80);
@@ -71,6 +117,13 @@ beforeAll(async () => {
     join(place.root, "broken.yaml"),
     gate.replace("type: binary", "type: binari").replace("target: stage-deploy", "targt: stage-deploy"),
   );
+  writeFileSync(
+    join(place.root, "misspelt.yaml"),
+    kinds.replace("lower(animal.name)", "lowr(animal.name)").slice(kinds.indexOf("---")),
+  );
+  mkdirSync(tested);
+  writeFileSync(join(tested, "kinds.yaml"), kinds);
+  await show(["evaluate", longId, "--decisions", tested, "--input", animal], 80);
 }, 60_000);
 
 /** The words of a text, without those that were truncated and without bars. JSON may be split after a comma. */
@@ -82,17 +135,43 @@ const tooWide = (text: string, columns: number): readonly string[] =>
   text.split("\n").filter((line) => displayWidth(line) > columns && /\S \S/.test(line.trim()));
 
 describe("a terminal of 80 columns", () => {
-  it.each(views)("shows no line that is too wide, and no broken word: %s", async (_, ...words) => {
-    const narrow = await show(words, 80);
-    const wide = await show(words, 1000);
-    expect(narrow.code).not.toBe(2);
-    expect(tooWide(narrow.out, 80)).toEqual([]);
-    expect(tooWide(narrow.err, 80)).toEqual([]);
-    const whole = new Set(wordsOf(`${wide.out} ${wide.err}`));
-    // Each run has new ids.
-    const isId = (word: string): boolean => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(word);
-    expect(wordsOf(`${narrow.out} ${narrow.err}`).filter((word) => !whole.has(word) && !isId(word))).toEqual(
-      [],
-    );
+  it.each(views)(
+    "shows no line that is too wide, no broken word and no code of a colour: %s",
+    async (_, ...words) => {
+      const coloured = await show(words, 80, colours);
+      const narrow = {
+        ...coloured,
+        out: stripVTControlCharacters(coloured.out),
+        err: stripVTControlCharacters(coloured.err),
+      };
+      const wide = await show(words, 1000);
+      expect(narrow.code).not.toBe(2);
+      expect(narrow.out).not.toContain("\\u001b");
+      expect(tooWide(narrow.out, 80)).toEqual([]);
+      expect(tooWide(narrow.err, 80)).toEqual([]);
+      const whole = new Set(wordsOf(`${wide.out} ${wide.err}`));
+      // Each run has new ids, and a narrow table has dates without years.
+      const isNew = (word: string): boolean =>
+        /^(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d\d-\d\d)$/.test(word);
+      expect(
+        wordsOf(`${narrow.out} ${narrow.err}`).filter((word) => !whole.has(word) && !isNew(word)),
+      ).toEqual([]);
+    },
+  );
+
+  it.each([
+    { words: ["log"], hidden: "BECAUSE, CACHED, ORIGIN" },
+    { words: ["lineage", "--entity", "segment:enterprise"], hidden: "ORIGIN" },
+    { words: ["log", "--limit", "1", "--kind", "note"], hidden: undefined },
+    { words: ["overrides"], hidden: "RECORD, VERSION, WINDOW, LAST USED (UTC)" },
+  ])("names the columns that have no room: $words", async ({ words, hidden }) => {
+    const note = hidden && `columns hidden: ${hidden}; widen the terminal or use --format plain\n`;
+    const narrow = { terminal: true, columns: 80 };
+    const [shown] = hiddenColumns.exec((await place.run(words, narrow)).err) ?? [];
+    expect(shown?.replaceAll("\n  ", " ")).toBe(note);
+    for (const options of [{ terminal: true, columns: 1000 }, { terminal: false }])
+      expect((await place.run(words, options)).err).not.toContain("columns hidden");
+    for (const more of ["--quiet", "--format=plain"])
+      expect((await place.run([...words, more], narrow)).err).not.toContain("columns hidden");
   });
 });

@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { hitPolicies } from "../../src/tables/table.js";
 import { temporaryDirectory } from "../acceptance/command.js";
 import { runInProcess as run } from "./in-process.js";
 
@@ -21,6 +22,12 @@ describe("new", () => {
       expect(asked).toEqual({ exitCode: 0, stdout: "stage-fallback\n", stderr: "" });
     },
   );
+
+  it("names every hit policy in a rule table", async () => {
+    const { stdout } = await run(["decision", "new", "rule_table", "x", "--output", "-"]);
+    const comment = stdout.slice(0, stdout.indexOf("hit_policy:"));
+    for (const each of hitPolicies) expect(comment).toMatch(new RegExp(`\\b${each}\\b`));
+  });
 
   it.each([
     ["table", "did you mean `rule_table`?"],

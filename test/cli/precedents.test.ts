@@ -377,9 +377,9 @@ describe("deviations from precedent", () => {
       [
         "caution  1 of 2 decisions deviated from precedent",
         "",
-        `  ${second}  credit  outcome differs`,
-        `  precedent ${first}`,
-        "  `default` now, `Granted` before",
+        `  ${second}  credit`,
+        "  outcome differs: `default` now, `Granted` before",
+        `    precedent ${first}`,
         "",
         "  → Check whether the different outcome is intended",
         "  → If it is, publish a new version of the definition; if not, restore the earlier behaviour",
@@ -391,6 +391,19 @@ describe("deviations from precedent", () => {
       "caution\t1 of 2 decisions deviated from precedent\n" +
         `outcome_differs\t${second}\t${first}\tcredit\t\`default\` now, \`Granted\` before\n`,
     );
+  });
+
+  it("are shown once for each decision and difference", async () => {
+    const place = placeOf();
+    const ids: string[] = [];
+    for (const amount of [10, 20, 1000, 2000]) ids.push(await grant(place, "c-1", amount));
+    const { out } = await place.run(["precedents", "--deviations"], { terminal: true });
+    const difference = "  outcome differs: `default` now, `Granted` before";
+    const precedents = [ids[1], ids[0]].map((id) => `    precedent ${id}`);
+    expect(out.split("\n").slice(2, 11)).toEqual([
+      ...[`  ${ids[3]}  credit`, difference, ...precedents, ""],
+      ...[`  ${ids[2]}  credit`, difference, ...precedents],
+    ]);
   });
 
   it("are none where nothing is recorded, or nothing is about anything", async () => {

@@ -36,13 +36,50 @@ describe("a progress line", () => {
     const progress = new Progress(io);
     vi.advanceTimersByTime(300);
     progress.show(() => "1 %");
-    progress.below(() => io.err.write("error: line 3\n"));
+    progress.writeAbove(io.err, "error: line 3\n");
     expect(io.written.err).toBe(`\r1 %\u001b[K${erased}error: line 3\n\r1 %\u001b[K`);
+  });
+
+  it("keeps the last row once the text above it has filled the screen: only the rows above it scroll", () => {
+    const io = fakeIo({ terminal: true });
+    const progress = new Progress(io);
+    progress.writeAbove(io.out, "x\n".repeat(11));
+    vi.advanceTimersByTime(300);
+    progress.show(() => "1 %");
+    progress.writeAbove(io.out, "y\n".repeat(12));
+    expect(io.written.out).toBe(`${"x\n".repeat(11)}${erased}${"y\n".repeat(12)}\r1 %\u001b[K`);
+    progress.writeAbove(io.err, "error: line 23\n");
+    io.written.out = io.written.err = "";
+    progress.writeAbove(io.out, "a\nb\n");
+    progress.writeAbove(io.err, "error: line 26\n");
+    progress.erase();
+    const above = (text: string): string => `\u001b[1;23r\u001b[23;1H\n${text}\u001b[r\u001b[24;1H`;
+    expect(io.written).toEqual({ out: above("a\nb"), err: `${above("error: line 26")}${erased}` });
+  });
+
+  it("is drawn with its text where the height of the terminal is not known", () => {
+    const io = fakeIo({ terminal: true });
+    const progress = new Progress({ ...io, err: { ...io.err, rows: 0 } });
+    vi.advanceTimersByTime(300);
+    progress.show(() => "1 %");
+    for (let lines = 0; lines < 3; lines++) progress.writeAbove(io.out, "a\n");
+    expect(io.written.out).toBe(`${erased}a\n\r1 %\u001b[K`.repeat(3));
+  });
+
+  it("is not drawn around text for a file or another terminal", () => {
+    for (const terminalId of [undefined, 2]) {
+      const io = fakeIo({ terminal: true });
+      const progress = new Progress(io);
+      vi.advanceTimersByTime(300);
+      progress.show(() => "1 %");
+      progress.writeAbove({ ...io.out, terminalId }, "x\n");
+      expect(io.written).toEqual({ out: "x\n", err: "\r1 %\u001b[K" });
+    }
   });
 
   it("is not drawn by text that is written before it appears", () => {
     const io = fakeIo({ terminal: true });
-    new Progress(io).below(() => io.err.write("x\n"));
+    new Progress(io).writeAbove(io.err, "x\n");
     expect(io.written.err).toBe("x\n");
   });
 
@@ -55,10 +92,11 @@ describe("a progress line", () => {
   });
 
   it.each([
-    { name: "without a terminal", terminal: false, quiet: false },
-    { name: "with --quiet", terminal: true, quiet: true },
-  ])("is not drawn $name", ({ terminal, quiet }) => {
-    const io = fakeIo({ terminal });
+    { name: "without a terminal", terminal: false },
+    { name: "with --quiet", quiet: true },
+    { name: "on a terminal that cannot move the cursor", env: { TERM: "dumb" } },
+  ])("is not drawn $name", ({ terminal = true, quiet = false, env = {} }) => {
+    const io = fakeIo({ terminal, env });
     const progress = new Progress(io, quiet);
     vi.advanceTimersByTime(1000);
     progress.show(() => "x");

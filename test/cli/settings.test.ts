@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -12,7 +12,9 @@ import {
   storeSettings,
   warnAboutIgnoredSettings,
   warnAboutUnknownSettings,
+  warnAboutUnknownVariables,
 } from "../../src/cli/settings.js";
+import { variables } from "../../src/cli/settings-table.js";
 import { DecisionError } from "../../src/errors.js";
 import { fakeIo } from "./fake-io.js";
 
@@ -86,7 +88,7 @@ describe("a setting", () => {
     {
       key: "signing_key",
       variable: "AGENT33_SIGNING_KEY",
-      values: { environment: "/2", project: "/3", user: "/4" },
+      values: { environment: "/2", user: "/4" },
       read: (_flag: string | undefined, from: Io) => storeSettings({}, from).signingKey,
     },
     {
@@ -98,7 +100,7 @@ describe("a setting", () => {
     {
       key: "segment_size",
       variable: "AGENT33_SEGMENT_SIZE",
-      values: { environment: 2000, project: 3000, user: 4000 },
+      values: { environment: 2000, user: 4000 },
       read: (_flag: string | undefined, from: Io) => storeSettings({}, from).segmentSize,
     },
     {
@@ -210,6 +212,56 @@ describe("a project file", () => {
   });
 });
 
+describe("the settings of the log in a project file", () => {
+  const used = (): unknown[] => {
+    const { signingKey, checkpointEvery, segmentSize } = storeSettings({}, io());
+    return [signingKey?.value, checkpointEvery.value, segmentSize.value];
+  };
+
+  it.each<{ name: string; user: object; project: object; expected: unknown[]; ignored: readonly string[] }>([
+    {
+      name: "another key and smaller files are ignored",
+      user: { signing_key: "/own.pem" },
+      project: { signing_key: "/dev/zero", segment_size: 1024 },
+      expected: ["/own.pem", 1000, 67_108_864],
+      ignored: [
+        "signing_key: only the user's own settings can set it",
+        "segment_size: only the user's own settings can set it",
+      ],
+    },
+    {
+      name: "fewer checkpoints than by default are not written",
+      user: {},
+      project: { checkpoint_every: 1001 },
+      expected: [undefined, 1000, 67_108_864],
+      ignored: ["checkpoint_every: a project file can only set a number up to that of the user"],
+    },
+    {
+      name: "fewer checkpoints than the user wants are not written",
+      user: { checkpoint_every: 10 },
+      project: { checkpoint_every: 11 },
+      expected: [undefined, 10, 67_108_864],
+      ignored: ["checkpoint_every: a project file can only set a number up to that of the user"],
+    },
+    {
+      name: "more checkpoints are written",
+      user: { checkpoint_every: 2000 },
+      project: { checkpoint_every: 1999 },
+      expected: [undefined, 1999, 67_108_864],
+      ignored: [],
+    },
+  ])("apply only if they do not weaken it: $name", ({ user, project: written, expected, ignored }) => {
+    write(userFile(), user);
+    write(projectFile(), written);
+    expect(used()).toEqual(expected);
+    const warnings: string[] = [];
+    warnAboutIgnoredSettings({ io: io(), files: settingsFiles(io()) }, (message) => warnings.push(message));
+    expect(warnings).toEqual(
+      ignored.map((each) => each.replace(/^(\w+)/, `ignoring \`$1\` in \`${projectFile()}\``)),
+    );
+  });
+});
+
 describe("a path", () => {
   it.each([
     ["relative in the project's file", "records", () => join(project, "records")],
@@ -219,15 +271,15 @@ describe("a path", () => {
     ["with a tilde elsewhere", "x/~/records", () => join(project, "x/~/records")],
     ["in another user's home", "~you", () => join(project, "~you")],
   ])("is resolved from the directory of the file that sets it: %s", (_name, written, expected) => {
-    write(projectFile(), { store: written, decisions: written, signing_key: written });
-    const { directory, signingKey } = storeSettings({}, io());
-    expect([directory.value, signingKey?.value]).toEqual([expected(), expected()]);
+    write(projectFile(), { store: written, decisions: written });
+    expect(storeSettings({}, io()).directory.value).toBe(expected());
     expect(decisionsSetting(undefined, io())?.value).toBe(expected());
   });
 
   it("in the user's file is resolved from the directory of that file", () => {
-    write(userFile(), { decisions: "rules" });
+    write(userFile(), { decisions: "rules", signing_key: "k.pem" });
     expect(decisionsSetting(undefined, io())).toEqual({ value: join(home, "rules"), from: userFile() });
+    expect(storeSettings({}, io()).signingKey?.value).toBe(join(home, "k.pem"));
   });
 
   it("in a flag or a variable is resolved from the current directory", () => {
@@ -264,6 +316,7 @@ describe("an invalid value", () => {
     ["AGENT33_CHECKPOINT_EVERY", "1e3", "(got `1e3`)"],
     ["AGENT33_CHECKPOINT_EVERY", " 5", "(got ` 5`)"],
     ["AGENT33_CHECKPOINT_EVERY", "-5", "(got `-5`)"],
+    ["AGENT33_SEGMENT_SIZE", "1000000000000", "(got `1000000000000`)"],
     ["AGENT33_SEGMENT_SIZE", "1023", "must be a whole number from 1024 to 1073741824 (got `1023`)"],
     [
       "AGENT33_RETENTION",
@@ -300,7 +353,7 @@ describe("an invalid value", () => {
     [{ durability: true }, "must be `full` or `fast` (got `true`)"],
     [{ checkpoint_every: "1000" }, "must be a whole number from 1 to 1000000 (got `1000`)"],
     [{ checkpoint_every: 1.5 }, "(got `1.5`)"],
-    [{ segment_size: 1e12 }, "(got `1000000000000`)"],
+    [{ checkpoint_every: 0 }, "(got `0`)"],
   ])("in a file names the file and the setting: %j", (settings, message) => {
     for (const file of [projectFile(), userFile()]) {
       write(file, settings);
@@ -345,7 +398,7 @@ describe("the settings of the lineage", () => {
     write(projectFile(), { lineage: { enabled: false, store_precedents: false, max_precedent_refs: 3 } });
     expect(lineage()).toEqual({ enabled: true, storePrecedents: true, maxPrecedentRefs: 5 });
     const warnings: string[] = [];
-    warnAboutIgnoredSettings(settingsFiles(io()).project(), (message) => warnings.push(message));
+    warnAboutIgnoredSettings({ io: io(), files: settingsFiles(io()) }, (message) => warnings.push(message));
     expect(warnings).toEqual([
       `ignoring \`lineage.enabled\` in \`${projectFile()}\`: a project file can only set \`true\``,
       `ignoring \`lineage.store_precedents\` in \`${projectFile()}\`: a project file can only set \`true\``,
@@ -379,7 +432,7 @@ describe("the settings of the lineage", () => {
   ])("are fields of an object: %j", (written, message) => {
     write(userFile(), written);
     expect(errorOf(lineage)).toEqual({
-      code: "file_unreadable",
+      code: "usage",
       message: message.replace("FILE", userFile()),
     });
   });
@@ -394,10 +447,31 @@ describe("the settings of the lineage", () => {
   });
 });
 
+describe("environment variables", () => {
+  it.each([
+    { name: "a misspelt one", env: { AGENT33_UNKNOWN_TOOL: "deny" }, similar: "AGENT33_UNKNOWN_TOOLS" },
+    { name: "one of the server", env: { AGENT33_JWK: "keys.json" }, similar: "AGENT33_JWKS" },
+    { name: "one that is like no other", env: { AGENT33_COLOUR: "1" }, similar: undefined },
+  ])("are warned about where they are unknown: $name", ({ env, similar }) => {
+    const warnings: string[] = [];
+    warnAboutUnknownVariables(env, (message) => warnings.push(message));
+    const suggestion = similar === undefined ? "" : `; did you mean \`${similar}\`?`;
+    expect(warnings).toEqual([`unknown environment variable \`${Object.keys(env).join("")}\`${suggestion}`]);
+  });
+
+  it("are known if the page about configuration lists them, and are not warned about then", () => {
+    const page = readFileSync(new URL("../../docs/configuration.md", import.meta.url), "utf8");
+    const listed = [...page.matchAll(/^\| `(AGENT33_\w+)` /gm)].map(([, name = ""]) => name);
+    expect(listed.toSorted()).toEqual(variables.toSorted());
+    const env = { ...Object.fromEntries(listed.map((name) => [name, "x"])), AGENT33_UNSET: "", OTHER: "x" };
+    warnAboutUnknownVariables(env, (message) => expect.fail(message));
+  });
+});
+
 describe("a settings file", () => {
   it.each([
-    ["{oops", "is not valid JSON"],
-    ["", "is not valid JSON"],
+    ['{\n  "store": "a",\n}', "is not valid JSON: unexpected `}` after `,` (line 3, column 1)"],
+    ["", "is not valid JSON: a value is missing (column 1)"],
     ['{"store": "a", "store": "b"}', "cannot be used: an object has a duplicate key"],
     ["[]", "must contain a JSON object"],
     ["null", "must contain a JSON object"],
@@ -405,7 +479,7 @@ describe("a settings file", () => {
     for (const file of [projectFile(), userFile()]) {
       write(file, text);
       expect(errorOf(() => storeSettings({}, io()))).toEqual({
-        code: "file_unreadable",
+        code: "usage",
         message: `\`${file}\` ${message}`,
       });
       rmSync(file);

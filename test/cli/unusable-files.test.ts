@@ -52,6 +52,8 @@ const otherCommands = [
   "diff",
   "precedents",
   "test",
+  "analyze",
+  "compare",
   "table",
   "fmt",
   "serve",

@@ -53,6 +53,27 @@ describe("common mistakes", () => {
     });
   });
 
+  it("a text without quotes is one unless the context of a test has such a field", async () => {
+    const cwd = temporaryDirectory();
+    const cases = ["severity == critical", "requester != approver"].map((condition) => ({
+      condition,
+      target: "t",
+    }));
+    const decision = { id: "d", type: "switch", cases, default: { target: "z" } };
+    writeFileSync(join(cwd, "d.json"), JSON.stringify({ decision }));
+    const test = { decision: "d", input: { requester: "a", approver: "b" }, expect: { target: "t" } };
+    writeFileSync(join(cwd, "d.test.yaml"), JSON.stringify({ tests: [test] }));
+    const { exitCode, stdout } = await run(["decision", "validate", cwd, "--strict", "--format", "json"]);
+    expect(exitCode).toBe(3);
+    expect((JSON.parse(stdout) as { problems: readonly object[] }).problems).toMatchObject([
+      {
+        severity: "warning",
+        message: "`critical` without quotes is a field of the context, not a text",
+        hint: "for the text, write `'critical'`; for the field, write `context.critical`",
+      },
+    ]);
+  });
+
   it("a batch of targets warns once about lines that could not be evaluated", async () => {
     const words = ["decision", "evaluate", "decision-quality-gate", "--inputs", "-", "--format", "target"];
     const { stdout, stderr } = await run(words, { input: '{"artifact":{"quality_score":1}}\n{}\n{}\n' });

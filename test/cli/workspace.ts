@@ -26,7 +26,7 @@ export interface Workplace {
 interface RunOptions {
   readonly terminal?: boolean;
   readonly columns?: number;
-  readonly stdin?: string;
+  readonly stdin?: string | Uint8Array;
   readonly env?: Readonly<Record<string, string>>;
 }
 

@@ -725,6 +725,59 @@ describe("the state of a session", () => {
       expect(await world.check({}, { caller: other })).toMatchObject({ allowed: false });
   });
 
+  const callerOf = (subject: string, ...scopes: readonly string[]): Asked => ({
+    caller: { subject, issuer: "i", scopes, delegated: false, actors: [] },
+  });
+  const agent = callerOf("agent", "decide");
+  const host = callerOf("host", "decide", "report");
+  const limited: Asked = { may_report: false };
+
+  it.each<{ name: string; from: Asked; to: Asked; isUsed: boolean }>([
+    { name: "the command line sends is used for a hook", from: {}, to: host, isUsed: true },
+    { name: "the command line sends is used for an agent", from: {}, to: agent, isUsed: true },
+    { name: "who may report sends is used for all", from: host, to: {}, isUsed: true },
+    { name: "who may report sends is used for an agent", from: host, to: agent, isUsed: true },
+    { name: "an agent sends is used for itself", from: agent, to: agent, isUsed: true },
+    { name: "an agent sends is not used for a hook", from: agent, to: host, isUsed: false },
+    { name: "an agent sends is not used for the command line", from: agent, to: {}, isUsed: false },
+    {
+      name: "an agent sends is not used for another agent",
+      from: agent,
+      to: callerOf("other", "decide"),
+      isUsed: false,
+    },
+    {
+      name: "an agent sends is not used with more scopes",
+      from: agent,
+      to: callerOf("agent", "decide", "report"),
+      isUsed: false,
+    },
+    { name: "a server without `report` gets is used for itself", from: limited, to: limited, isUsed: true },
+    { name: "a server without `report` gets is not used for a hook", from: limited, to: {}, isUsed: false },
+    {
+      name: "a server without `report` gets is not used for an agent",
+      from: limited,
+      to: agent,
+      isUsed: false,
+    },
+  ])("that $name", async ({ from, to, isUsed }) => {
+    const world = place([decision("a", [alices])]);
+    await world.check({}, { ...alice, ...from });
+    expect(await world.check({}, to)).toMatchObject({ allowed: isUsed });
+    expect(await world.check({}, { ...to, dry_run: true })).toMatchObject({ allowed: isUsed });
+  });
+
+  it("of an agent stays its own after others, and the newer one counts for it", async () => {
+    const world = place([decision("a", [alices])]);
+    const bob = { context: { session: { user: "bob" } } };
+    await world.check({}, { ...alice, ...host });
+    await world.check({}, { ...bob, ...agent });
+    const isAllowed = async (asked: Asked): Promise<boolean> => (await world.check({}, asked)).allowed;
+    expect([await isAllowed(agent), await isAllowed(host), await isAllowed({})]).toEqual([false, true, true]);
+    await world.check({}, alice);
+    expect([await isAllowed(agent), await isAllowed(host)]).toEqual([true, true]);
+  });
+
   it("is taken from a record that has all of it", async () => {
     const world = place([
       decision("a", [alices], "  logging: { include_inputs: false }\n"),

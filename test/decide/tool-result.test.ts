@@ -103,6 +103,15 @@ const messageOf = (made: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => (error as Error).message,
   );
 
+const callerOf = (org_id: string): AuthenticatedCaller => ({
+  subject: "s",
+  issuer: "i",
+  org_id,
+  scopes: [],
+  delegated: false,
+  actors: [],
+});
+
 describe("the result of a call", () => {
   it("is recorded and linked to the decision that allowed it", async () => {
     const world = place(open);
@@ -229,14 +238,6 @@ describe("the result of a call", () => {
   });
 
   it("is linked to no call of another organisation", async () => {
-    const callerOf = (org_id: string): AuthenticatedCaller => ({
-      subject: "s",
-      issuer: "i",
-      org_id,
-      scopes: [],
-      delegated: false,
-      actors: [],
-    });
     const world = place(open);
     const checked = await world.check("t", {}, { caller: callerOf("acme") });
     const named = { decision: await world.recordOf(checked) };
@@ -653,6 +654,31 @@ describe("the result of a call without a session", () => {
     const decision = await world.recordOf(await world.check("t", { n: 1 }, noSession));
     const result = await world.result("t", { ...noSession, decision, params: { n: 2 } });
     expect(result.warnings[0]).toMatch("is about a call with other params");
+  });
+
+  it.each<{ name: string; checkedBy?: string; reportedBy?: string; linked: boolean }>([
+    { name: "an organisation reports a call without one", reportedBy: "acme", linked: false },
+    {
+      name: "an organisation reports a call of another",
+      checkedBy: "globex",
+      reportedBy: "acme",
+      linked: false,
+    },
+    { name: "an organisation reports its own call", checkedBy: "acme", reportedBy: "acme", linked: true },
+    { name: "a caller without one reports a call of any", checkedBy: "acme", linked: true },
+  ])("is linked within one organisation only: $name", async ({ checkedBy, reportedBy, linked }) => {
+    const world = place(open);
+    const by = (org_id: string | undefined): Pick<ToolResultRequest, "caller"> =>
+      org_id === undefined ? {} : { caller: callerOf(org_id) };
+    const decision = await world.recordOf(await world.check("t", {}, { ...noSession, ...by(checkedBy) }));
+    const result = await world.result("t", { ...noSession, decision, ...by(reportedBy) });
+    expect(result).toMatchObject({ linked });
+    if (linked) return;
+    expect(result.warnings[0]).toMatch("belongs to a caller outside of the organisation");
+    // The one result of the call is still to be reported.
+    expect(await world.result("t", { ...noSession, decision, ...by(checkedBy) })).toMatchObject({
+      linked: true,
+    });
   });
 
   it("is not linked to a policy that was evaluated by its id", async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { reviewConditions } from "../../src/analysis/review-conditions.js";
 import { buildLibrary } from "../../src/definition/library.js";
 import { readDefinitions } from "../../src/definition/read-definitions.js";
 import { reviewDefinition } from "../../src/definition/reviews/review-definition.js";
@@ -157,7 +158,7 @@ const cases: readonly Case[] = [
   {
     name: "a key within default",
     yaml: valid.replace("{ target: z }", "{ target: z, to: y }"),
-    problems: ["8:25 unknown key `to` | known here: target, output"],
+    problems: ["8:25 unknown key `to` | known here: target, output, unexpected"],
   },
   {
     name: "a missing default",
@@ -273,7 +274,7 @@ const cases: readonly Case[] = [
   {
     name: "a duplicate key",
     yaml: valid.replace("  type: switch", "  id: e\n  type: switch"),
-    problems: ["3:3 Map keys must be unique | remove one of the two: a map has each key once"],
+    problems: ["3:3 the key `id` is used twice: first in line 2 | remove one of the two"],
   },
   {
     name: "an integer that a number cannot represent",
@@ -309,13 +310,13 @@ const cases: readonly Case[] = [
   {
     name: "a tab in the indentation",
     yaml: "decision:\n\tid: x\n",
-    problems: ["2:1 Tabs are not allowed as indentation | indent with spaces"],
+    problems: ["2:1 tabs are not allowed as indentation | indent with spaces"],
   },
   {
     name: "an unknown tag",
     yaml: valid.replace("id: d", "id: !!js/function d"),
     problems: [
-      "2:7 Unresolved tag: tag:yaml.org,2002:js/function | put the text in quotes: a `!` at its start is a tag",
+      "2:7 `!!js/function` is not a known tag | put the text in quotes: a `!` at its start is a tag",
     ],
   },
   {
@@ -405,7 +406,11 @@ function reviewOf(...texts: readonly string[]): readonly string[] {
     const { summary } = readDefinitions("f.yaml", Buffer.from(text), (each) => located.push(each));
     expect(summary.diagnostics).toEqual([]);
   }
-  const problems = [...located.flatMap(reviewDefinition), ...reviewSharedBuckets(located)];
+  const problems = [
+    ...located.flatMap(reviewDefinition),
+    ...located.flatMap((each) => reviewConditions(each)),
+    ...reviewSharedBuckets(located),
+  ];
   return problems.map((problem) => `${problem.severity} ${brief(problem)}`);
 }
 
@@ -430,6 +435,10 @@ const scoredOn = (condition: string): string =>
     - { name: s, static: { decision: no, weight: 1 } }
 `;
 
+/** The warning about inputs that no rule of a unique table with two rules matches. */
+const uniqueGap = (region: string, example: object): string =>
+  `warning 8:12 no rule matches where \`${region}\`, such as ${JSON.stringify(example)}, but with \`hit_policy: unique\` one of them should match | add a rule, or declare that the default is meant for them with \`unexpected: false\``;
+
 const durationWarning = (text: string): string =>
   `\`${text}\` looks like a duration, but is compared as text | in an expression, compare lengths: \`duration(…) > duration('${text}')\``;
 
@@ -442,7 +451,7 @@ describe("the review of a definition", () => {
   it.each([
     [
       "a case after one that always matches",
-      switchOn("true", "input == 1"),
+      switchOn("true", "kind == 1"),
       [
         "warning 6:20 `t1` is never reached: `t0` matches whenever it does | put the narrower condition first",
       ],
@@ -454,7 +463,7 @@ describe("the review of a definition", () => {
     ],
     [
       "an equality within an earlier list",
-      switchOn("input in ('a', 'b')", "input == 'a'"),
+      switchOn("kind in ('a', 'b')", "kind == 'a'"),
       [
         "warning 6:20 `t1` is never reached: `t0` matches whenever it does | put the narrower condition first",
       ],
@@ -476,22 +485,34 @@ describe("the review of a definition", () => {
     ],
     [
       "lists that overlap",
-      switchOn("input in ('a', 'b')", "input in ('b', 'c')"),
-      ['note 6:20 `t1` overlaps `t0` where `input` is "b"'],
+      switchOn("kind in ('a', 'b')", "kind in ('b', 'c')"),
+      ["note 6:20 `t1` overlaps `t0` where `kind == 'b'`"],
     ],
     [
       "rules of a unique table that overlap",
       tableOf("unique", "x in (1, 2)", "x in (2, 3)"),
       [
-        "warning 7:20 `t0` and `t1` can both match where `x` is 2; with `hit_policy: unique` that is an error",
+        "warning 7:20 `t0` and `t1` can both match where `x == 2`; with `hit_policy: unique` that is an error",
+        uniqueGap("x not in (1, 2, 3)", { x: 0 }),
       ],
     ],
     [
       "a condition that contradicts itself",
       switchOn("n > 5 and n < 3"),
-      ["warning 5:20 `t0` can never match"],
+      ["warning 5:20 `t0` can never match: `n > 5` and `n < 3` contradict each other"],
     ],
-    ["a condition that is false", switchOn("false"), ["warning 5:20 `t0` can never match"]],
+    [
+      "a condition that is false",
+      switchOn("false"),
+      ["warning 5:20 `t0` can never match: the condition is `false`"],
+    ],
+    [
+      "a comparison with the whole context",
+      switchOn("input == 1"),
+      [
+        "warning 5:20 `t0` can never match: `input == 1` is never true | without `input`, it is the whole context: set `input`, or compare a field",
+      ],
+    ],
     [
       "nothing, where the narrower comes first",
       switchOn("s == 'c' and n > 2", "s == 'c'", "n < 3", "n < 5"),
@@ -593,12 +614,15 @@ describe("the review of a definition", () => {
     [
       "rules of a unique table that match together",
       tableOf("unique", "n >= 10", "n >= 20"),
-      ["warning 7:20 `t0` and `t1` can both match; with `hit_policy: unique` that is an error"],
+      [
+        "warning 7:20 `t0` and `t1` can both match where `n >= 20`; with `hit_policy: unique` that is an error",
+        uniqueGap("n < 10", { n: 9 }),
+      ],
     ],
     [
       "rules of an any table that lead elsewhere",
       tableOf("any", "n >= 10", "n >= 20"),
-      ["warning 7:20 `t0` and `t1` can both match; with `hit_policy: any` that is an error"],
+      ["warning 7:20 `t0` and `t1` can both match where `n >= 20`; with `hit_policy: any` that is an error"],
     ],
     ["nothing, where overlaps are the point", tableOf("collect", "n in (1, 2)", "n in (2, 3)"), []],
   ] as const)("reports %s", (_name, text, remarks) => {
@@ -618,5 +642,12 @@ describe("the review of a definition", () => {
     const salted = reviewOf(weighted("a", [50, 50], "  salt: s\n"), weighted("b", [10, 90], "  salt: s\n"));
     expect(salted).toHaveLength(2);
     expect(salted[0]).toContain("with the same salt in `b`");
+  });
+
+  it("names each decision with the same split once, and none where only the id is used twice", () => {
+    const [a, b] = [weighted("a", [50, 50]), weighted("b", [10, 90])];
+    expect(reviewOf(a, a)).toEqual([]);
+    const inB = reviewOf(a, b, a).at(1);
+    expect(inB).toContain(" without a salt in `a`, so the splits");
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { findGate, gateKeyText, parseGateKey } from "../../src/definition/gate-key.js";
+import { assertNoGateKey, findGate, gateKeyText, parseGateKey } from "../../src/definition/gate-key.js";
 import type { Library } from "../../src/definition/library.js";
 import { buildLibrary } from "../../src/definition/library.js";
 import { readDefinitions } from "../../src/definition/read-definitions.js";
@@ -157,5 +157,23 @@ describe("two gates with one key", () => {
 
   it("are no problem where the versions differ", () => {
     expect(libraryOf(gate("a", "wire", 1), gate("b", "wire", 2)).diagnostics).toEqual([]);
+  });
+});
+
+describe("the key of a gate in place of an id", () => {
+  const { gates } = libraryOf(gate("one", "wire"), gate("three", "wire", 3));
+
+  it.each([
+    { key: "acme/pay/wire", id: "; its id is `three`" },
+    { key: "acme/pay/wire@1", id: "; its id is `one`" },
+    { key: "acme/pay/wir", id: "" },
+  ])("is refused with the command for it: $key", ({ key, id }) => {
+    expect(errorOf(() => assertNoGateKey(key, gates))).toBe(
+      `definition_not_found: no decision called \`${key}\` | to evaluate a gate by its key, use \`agent-33 decision gate ${key}\`${id}`,
+    );
+  });
+
+  it("is not the id of a decision", () => {
+    expect(() => assertNoGateKey("one", gates)).not.toThrow();
   });
 });

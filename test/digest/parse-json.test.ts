@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { findJsonFault } from "../../src/digest/json-fault.js";
 import type { JsonLimits } from "../../src/digest/parse-json.js";
 import {
   InvalidJson,
@@ -83,8 +84,145 @@ describe("JSON from outside", () => {
     expect(refusal(deep).message).toBe("it is nested deeper than 1000 levels");
   });
 
-  it("is refused without a value where it is malformed", () => {
-    expect(refusal('{"a": }').value).toBeUndefined();
+  it.each([
+    { name: "nothing", text: "", message: "a value is missing (column 1)" },
+    { name: "no value", text: '{"a": }', message: "a value is missing (column 7)" },
+    {
+      name: "a comma at the end of an object",
+      text: '{\n  "a": 1,\n}\n',
+      message: "unexpected `}` after `,` (line 3, column 1)",
+      hint: "remove the `,` before it",
+    },
+    {
+      name: "a comma at the end of a list",
+      text: '{\r\n "a": [1, 2,]\r\n}',
+      message: "unexpected `]` after `,` (line 2, column 13)",
+      hint: "remove the `,` before it",
+    },
+    { name: "two commas", text: "[1,,2]", message: "a value is missing before `,` (column 4)" },
+    {
+      name: "no comma",
+      text: '{\n  "a": 1\n  "b": 2\n}',
+      message: '`,` is missing before `"` (line 3, column 3)',
+      hint: "put `,` between two values",
+    },
+    { name: "no colon", text: '{"a" 1}', message: "`:` is missing after the key (column 6)" },
+    { name: "no key", text: "{: 1}", message: "a key is missing before `:` (column 2)" },
+    {
+      name: "a key without quotes",
+      text: '{"a": {b: 1}}',
+      message: "a key without quotes (column 8)",
+      hint: "put it in double quotes",
+    },
+    {
+      name: "single quotes",
+      text: "{'a': 1}",
+      message: "JSON has no such quotes (column 2)",
+      hint: "put text in double quotes",
+    },
+    {
+      name: "text without quotes",
+      text: '["secret", hidden]',
+      message: "unexpected `h` (column 12)",
+      hint: "put text in double quotes",
+    },
+    {
+      name: "a constant of Python",
+      text: "[True]",
+      message: "unexpected `T` (column 2)",
+      hint: "write `true`",
+    },
+    { name: "not a number", text: "[NaN]", message: "unexpected `N` (column 2)", hint: "write `null`" },
+    {
+      name: "a number without a digit before its point",
+      text: "[.5]",
+      message: "this is not a number that JSON has (column 2)",
+      hint: "write it as in `-0.5` or `1e9`",
+    },
+    {
+      name: "a number that starts with 0",
+      text: "[01]",
+      message: "this is not a number that JSON has (column 3)",
+      hint: "write it as in `-0.5` or `1e9`",
+    },
+    {
+      name: "a comment",
+      text: '{\n  "a": 1 // one\n}',
+      message: "JSON has no comments (line 2, column 10)",
+      hint: "remove the comment",
+    },
+    {
+      name: "a text that is never closed",
+      text: '{"a": "b}',
+      message: 'the text that starts here has no closing `"` (column 7)',
+      hint: 'add `"` at its end',
+    },
+    {
+      name: "a line break within a text",
+      text: '{"a": "b\n"}',
+      message: "a line break within a text (line 1, column 9)",
+      hint: 'write `\\n`, or add the missing `"`',
+    },
+    {
+      name: "a tab within a text",
+      text: '["\t"]',
+      message: "a control character within a text (column 3)",
+      hint: "escape it",
+    },
+    {
+      name: "a path of Windows",
+      text: '["C:\\Users"]',
+      message: "`\\U` is not an escape sequence (column 5)",
+      hint: "write the backslash twice",
+    },
+    {
+      name: "an object that is never closed",
+      text: '{"a": [1]',
+      message: "`{` is never closed (column 1)",
+      hint: "add `}`",
+    },
+    {
+      name: "a list that is never closed",
+      text: '{\n  "a": [1,\n',
+      message: "`[` is never closed (line 2, column 8)",
+      hint: "add `]`",
+    },
+    {
+      name: "another bracket",
+      text: '{"a": [1}',
+      message: "`}` does not close `[` (column 9)",
+      hint: "write `]`",
+    },
+    {
+      name: "two values",
+      text: "{}\n{}",
+      message: "unexpected `{` after the end of the value (line 2, column 1)",
+    },
+    { name: "a byte order mark", text: "\ufeff{}", message: "unexpected `\ufeff` (column 1)" },
+  ])("is refused where it is malformed: $name", ({ text, message, hint }) => {
+    const error = refusal(text);
+    expect({ message: error.message, hint: error.hint }).toEqual({ message, hint });
+    expect(error.value).toBeUndefined();
+  });
+
+  it("has a fault where JSON.parse finds one, and only there", () => {
+    const characters = Array.from("{}[]:,\"\\/\n\t '01-.eaé");
+    const piece = fc.constantFrom(...characters, "u00e9", "true", "null");
+    const damage = fc.array(fc.tuple(fc.nat(60), fc.nat(3), piece), { maxLength: 3 });
+    fc.assert(
+      fc.property(fc.jsonValue({ depthSize: "small" }), fc.nat(2), damage, (value, indent, edits) => {
+        let text = JSON.stringify(value, null, indent);
+        for (const [at, removed, added] of edits) text = text.slice(0, at) + added + text.slice(at + removed);
+        let isValid = true;
+        try {
+          JSON.parse(text);
+        } catch {
+          isValid = false;
+        }
+        expect(findJsonFault(text) === undefined).toBe(isValid);
+      }),
+      { numRuns: 2000 },
+    );
   });
 
   it("is parsed as JSON.parse does, whatever it contains", () => {

@@ -1,6 +1,7 @@
 import { expect } from "vitest";
 import { DecisionError } from "../../src/errors.js";
-import { compile } from "../../src/expression/compile.js";
+import type { Expression } from "../../src/expression/compile.js";
+import { compile, interpretedEvaluations } from "../../src/expression/compile.js";
 import { expressionLocation, Failure } from "../../src/expression/failure.js";
 import type { Json, JsonObject } from "../../src/model/json.js";
 import type { Scope } from "../../src/model/scope.js";
@@ -12,10 +13,19 @@ export function scopeOf(context: JsonObject, beside: Partial<Scope> = {}): Scope
 
 /** Returns the value of an expression: interpreted first, then compiled by filtrex; both must be equal. */
 export function answer(expression: string, context: JsonObject = {}): Json | Failure {
-  const compiled = compile(expression);
-  const interpreted = compiled.evaluate(scopeOf(context));
-  expect(compiled.evaluate(scopeOf(context))).toEqual(interpreted);
+  const [interpreted, compiled] = bothAnswers(compile(expression), scopeOf(context));
+  expect(compiled).toEqual(interpreted);
   return interpreted;
+}
+
+/** Returns the first value of an expression, which is interpreted, and the first that filtrex computes. */
+export function bothAnswers(
+  expression: Pick<Expression, "evaluate">,
+  scope: Scope,
+): readonly [interpreted: Json | Failure, compiled: Json | Failure] {
+  const interpreted = expression.evaluate(scope);
+  for (let count = 1; count < interpretedEvaluations; count++) expression.evaluate(scope);
+  return [interpreted, expression.evaluate(scope)];
 }
 
 /** Returns the reason why an expression is errored; fails the test if it has a value. */

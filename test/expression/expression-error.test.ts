@@ -21,7 +21,7 @@ describe("caret", () => {
     const [line = "", mark = ""] = renderCaret(
       refusalOf(`${"a and ".repeat(40)}b = 1${" and a".repeat(40)}`),
     ).split("\n");
-    expect({ long: line.length <= 101, cut: line.startsWith("…"), at: line[mark.length - 1] }).toEqual({
+    expect({ long: line.length <= 102, cut: /^….*…$/.test(line), at: line[mark.length - 1] }).toEqual({
       long: true,
       cut: true,
       at: "=",
@@ -30,7 +30,7 @@ describe("caret", () => {
 
   it("cuts nothing off before a place that is near the beginning", () => {
     expect(renderCaret(refusalOf(`b = 1${" and a".repeat(40)}`)).split("\n")).toEqual([
-      `b = 1${" and a".repeat(40)}`.slice(0, 100),
+      `${`b = 1${" and a".repeat(40)}`.slice(0, 100)}…`,
       "  ^",
     ]);
   });

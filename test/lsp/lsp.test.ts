@@ -47,7 +47,7 @@ const gate = `decision:
   action: { org: acme, domain: release, name: deploy }
   rules:
     - { id: frozen, tier: T1, severity: 100, when: "frozen", status: RED }
-    - { id: routine, tier: T3, severity: 10, when: "true", status: GREEN, suppresses: [ready] }
+    - { id: routine, tier: T3, severity: 10, when: "risk < 5", status: GREEN, suppresses: [ready] }
     - { id: ready, tier: T3, severity: 5, when: "risk > 3", status: GREEN }
 `;
 

@@ -2,11 +2,11 @@ import { describe, expect, it } from "vitest";
 import type { Definition, PolicyDefinition } from "../../src/model/definition.js";
 import type { Json } from "../../src/model/json.js";
 import type { Lineage } from "../../src/model/lineage.js";
+import type { PolicyRecord } from "../../src/model/record.js";
 import { explainView } from "../../src/present/explain-view.js";
 import type { Colour } from "../../src/present/format.js";
 import { present } from "../../src/present/format.js";
 import { explain, explainConditions } from "../../src/record/explain.js";
-import type { PolicyRecord } from "../../src/record/explain-call.js";
 import { explainCall } from "../../src/record/explain-call.js";
 
 const lineage: Lineage = {

@@ -226,10 +226,10 @@ describe("a verbose explanation", () => {
       ]),
     );
     expect(lines.slice(-4)).toEqual([
-      "  CASE   RESULT           CONDITION     VALUES",
+      "  CASE   RESULT           CONDITION     WHY",
       "  Pass   ✗ not matched    input >= 0.8  artifact.score = 0.3",
       "→ Fail   ✓ matched        input < 0.8   artifact.score = 0.3",
-      "  Other  – not evaluated  true",
+      "  Other  – not evaluated  true          an earlier case matched",
     ]);
   });
 
@@ -237,11 +237,10 @@ describe("a verbose explanation", () => {
     const evaluation_details = { roll: 7.5, total_weight: 10, weights: { A: 7, B: 3 } };
     const changed = withRecord({ type: "weighted", evaluation_details, selected_labels: ["B"] });
     const lines = await linesOf({ ...changed, all: { conditions: [], not_asked: [] } });
-    expect(lines.slice(-4)).toEqual([
+    expect(lines.slice(-3)).toEqual([
       "  CASE  RANGE   SHARE",
       "  A     0 – 7   70.0 %  █████████████████░░░░░░░",
       "✓ B     7 – 10  30.0 %  ███████░░░░░░░░░░░░░░░░░",
-      "  rolled 7.5",
     ]);
   });
 

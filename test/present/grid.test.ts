@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { fieldLine } from "../../src/present/format.js";
 import { grid } from "../../src/present/grid.js";
+import { displayWidth } from "../../src/present/text-width.js";
 
 const green = (text: string): string => `\u001b[32m${text}\u001b[39m`;
 const style = (columns: number): { columns: number; paint: (colour: string, text: string) => string } => ({
@@ -40,6 +41,24 @@ describe("a table", () => {
       `${green("→ income /")}          ${"x".repeat(20)}`,
       green("  unaffordable"),
     ]);
+  });
+
+  it.each([
+    ["accents", "ﬁ e\u0301 \u05d0\u05b8\u05d1\u05b7"],
+    ["vowels of Arabic", "\u0645\u064e\u0631\u06e1"],
+    ["wide characters", "東京都"],
+    ["emoji of several characters", "👩‍👩‍👧 🫠 🇩🇪"],
+    ["private characters", "\u{f0000}\u{100000}"],
+  ])("keeps %s whole, and the columns after them in place", (_, text) => {
+    const rows = [
+      [text, "x"],
+      [green(text), "y"],
+      ["plain", "z"],
+    ];
+    const lines = grid([{ title: "a" }, { title: "b" }], rows, style(80)).split("\n");
+    const start = Math.max(displayWidth(text), "plain".length) + 2;
+    expect(lines.map((line) => displayWidth(line))).toEqual([start + 1, start + 1, start + 1, start + 1]);
+    expect(lines.slice(1, 3).map((line) => line.includes(text))).toEqual([true, true]);
   });
 
   it("has its full width in a pipe", () => {

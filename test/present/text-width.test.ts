@@ -1,6 +1,6 @@
 import stringWidth from "string-width";
 import { describe, expect, it } from "vitest";
-import { displayWidth, truncate, wrap, wrapMessages } from "../../src/present/text-width.js";
+import { displayWidth, truncate, truncateWords, wrap, wrapMessages } from "../../src/present/text-width.js";
 
 describe("the display width", () => {
   it.each([
@@ -31,6 +31,22 @@ describe("truncating", () => {
   });
 });
 
+describe("truncating between words", () => {
+  it.each([
+    { name: "keeps a text that fits", text: "abc", columns: 3, short: "abc" },
+    { name: "ends behind a comma", text: '{"a":1,"bb":"cc"}', columns: 12, short: '{"a":1,…' },
+    { name: "ends behind a space", text: "one two three", columns: 10, short: "one two…" },
+    {
+      name: "cuts a word where the rest would be short",
+      text: "a extraordinarily",
+      columns: 9,
+      short: "a extrao…",
+    },
+  ])("$name", ({ text, columns, short }) => {
+    expect(truncateWords(text, columns)).toBe(short);
+  });
+});
+
 it("wraps at spaces and never breaks a word", () => {
   expect(wrap("one two extraordinarily three", { first: 4, rest: 9 })).toEqual([
     "one",
@@ -56,7 +72,18 @@ describe("a message", () => {
       ["hint: run `aaaa", "  bbbb cccc dddd", "  eeee`"],
     ],
     ["an indented line", "  x: one two three four", ["  x: one two three", "    four"]],
-    ["text above a caret", "a long expression with a place\n  ^", ["a long expression with a place", "  ^"]],
+    ["short text above a caret", "a and b or c or d\n  ^", ["a and b or c or d", "  ^"]],
+    ["text above a caret near its start", "  a long expression with\n    ^", ["  a long expressi…", "    ^"]],
+    [
+      "text above a caret near its end",
+      "  long text with a place\n                   ^",
+      ["  …t with a place", "            ^"],
+    ],
+    [
+      "text above a caret in the middle",
+      "a long expression with a place\n              ^",
+      ["…ong expression w…", "            ^"],
+    ],
   ])("of a terminal is wrapped: %s", (_, text, lines) => {
     expect(wrapMessages(text, 18).split("\n")).toEqual(lines);
   });

@@ -112,6 +112,23 @@ describe("a tree", () => {
     ]);
   });
 
+  it("leaves out the kind of a node where the label of the edge would have no room", () => {
+    const drawing: Drawing = {
+      nodes: [
+        { id: "a", kind: "decision" },
+        { id: "b", kind: "decision" },
+        { id: "c", kind: "stage", note: "disabled" },
+      ],
+      edges: ["b", "c"].map((to) => ({ from: "a", to, label: "precedent, same outcome" })),
+      roots: ["a"],
+    };
+    expect(drawTree(drawing, style(34)).split("\n")).toEqual([
+      "a (decision)",
+      "├─ precedent, same outcome → b",
+      "└─ preceden… → c (stage, disabled)",
+    ]);
+  });
+
   it("goes on further down where it would be too deep, at once and without an end", () => {
     const chain = Array.from({ length: 60 }, (_, index) => `n${index}-n${index + 1}`);
     const lines = drawTree(drawingOf(chain, ["n0"]), style()).split("\n");

@@ -43,7 +43,7 @@ const fields = fc.constantFrom(
 
 /** A condition of any operator, as its documentation shows it, on any field. */
 const fieldConditions: fc.Arbitrary<RuleCondition> = fc
-  .tuple(fields, fc.constantFrom(...ruleOperators.values()))
+  .tuple(fields, fc.constantFrom(...ruleOperators().values()))
   .map(([field, { example }]) => ({ ...example.condition, field }));
 
 const ruleConditions = fc.letrec<{ condition: RuleCondition }>((tie) => ({

@@ -96,10 +96,13 @@ describe("a line of CSV", () => {
     expect(cellOf("decision_name", { decision_name: text })).toBe(cell);
   });
 
-  it.each(["=1+1", "+1", "-1", "@SUM(A1)", "\tx", "\rx"])("has no formula that would run: %j", (text) => {
-    expect(cellOf("decision_name", { decision_name: text }).replaceAll('"', "")).toBe(`'${text}`);
-    expect(cellOf("selected_labels", { selected_labels: [text, "b"] })).toBe(`"'${text}; b"`);
-  });
+  it.each(["=1+1", "+1", "-1", "@SUM(A1)", "\tx", "\rx", "\n=1+1", "＝1+1", "＋1", "－1", "＠SUM(A1)"])(
+    "has no formula that would run: %j",
+    (text) => {
+      expect(cellOf("decision_name", { decision_name: text }).replaceAll('"', "")).toBe(`'${text}`);
+      expect(cellOf("selected_labels", { selected_labels: [text, "b"] })).toBe(`"'${text}; b"`);
+    },
+  );
 
   it("joins several labels with a semicolon", () => {
     expect(cellOf("selected_labels", { selected_labels: ["Low", "Express"] })).toBe('"Low; Express"');

@@ -1,4 +1,12 @@
-import { appendFileSync, cpSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  cpSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -144,11 +152,11 @@ describe("one byte that was changed", () => {
       of: ['"kind":"note"'],
       change: replaced('"details":{', '"details":['),
     },
-  ])("of $name is not a mismatch, but verification reports the damage", async ({ of, change }) => {
+  ])("of $name is not a mismatch, but the log is damaged", async ({ of, change }) => {
     const store = copied();
     changeLine(store.directory, last(numbersOf(...of)), change);
     const { code, report, err } = await replayAll(store);
-    expect({ code, mismatches: report.mismatches }).toEqual({ code: 0, mismatches: [] });
+    expect({ code, mismatches: report.mismatches }).toEqual({ code: 6, mismatches: [] });
     expect(err).toContain("is damaged; run `agent-33 decision verify`");
   });
 
@@ -159,7 +167,7 @@ describe("one byte that was changed", () => {
     const { code, report } = await replayAll(store, "--decision-id", "scored-consensus");
     expect({ code, seqs: report.mismatches.map((each) => each.seq) }).toEqual({ code: 6, seqs: [seq] });
     const others = await replayAll(store, "--decision-id", "scored-threshold");
-    expect({ code: others.code, mismatched: others.report.mismatched }).toEqual({ code: 0, mismatched: 0 });
+    expect({ code: others.code, mismatched: others.report.mismatched }).toEqual({ code: 6, mismatched: 0 });
   });
 });
 
@@ -227,6 +235,20 @@ describe("a missing part", () => {
     const report = await replayLog({ ...store, log }, {});
     expect(report.mismatches).toEqual([]);
     await world.close();
+  });
+
+  it("is every record of the oldest file, if it was deleted", async () => {
+    const small = await mixedStore({ lines: 480, unreplayable: 0, segmentSize: 100_000 });
+    const [first = "", second = ""] = readdirSync(join(small.directory, "log")).filter((name) =>
+      /^\d+\.jsonl$/.test(name),
+    );
+    rmSync(join(small.directory, "log", first));
+    const missing = Number.parseInt(second, 10) - 1;
+    const { code, report } = await replayAll(small);
+    expect(code).toBe(6);
+    expect(report.mismatches.map(({ seq }) => seq)).toEqual(
+      Array.from({ length: missing }, (_, index) => index + 1),
+    );
   });
 
   it("is not a record that was pruned", async () => {

@@ -33,6 +33,10 @@ beforeAll(async () => {
     context: { credit: { score: 720, defaults: 0 }, income: { monthly: 3000 }, loan: { rate: 500 } },
   });
   await world.decide({ decision_id: "gate-wire-approve", context: { amount: 5, payee: { country: "DE" } } });
+  await world.decide({
+    decision_id: "decision-shipping-fee",
+    context: { parcel: { weight_kg: 5 }, destination: { country: "DE" } },
+  });
   await world.check({ tool: "read_source", params: { source: "finance" }, session_id: "s" });
   for await (const line of store.log.select({ kind: "decision" })) {
     if (line.record.kind === "decision") lines.set(line.record.decision_id, { ...line, record: line.record });
@@ -58,6 +62,7 @@ const loan = "decision-loan-approval";
 const wire = "gate-wire-approve";
 const source = "policy-read-source";
 const quality = "decision-quality-gate";
+const fee = "decision-shipping-fee";
 
 describe("a forged record with a valid hash", () => {
   it.each<{ id: string; fields: Record<string, Json>; reported: string }>([
@@ -84,6 +89,8 @@ describe("a forged record with a valid hash", () => {
       reported: "Labels changed: Pass, x\\ny -> Pass",
     },
     { id: quality, fields: { selected_labels: ["Fail"] }, reported: "Labels changed: Fail -> Pass" },
+    { id: fee, fields: { outputs: [4.9] }, reported: "Outputs changed: 4.9 -> 9.9" },
+    { id: quality, fields: { outputs: [4.9] }, reported: "Outputs changed: 4.9 -> null" },
     { id: quality, fields: { blocked: true }, reported: "Blocked changed: true -> false" },
     { id: quality, fields: { escalated: true }, reported: "Escalated changed: true -> false" },
     {

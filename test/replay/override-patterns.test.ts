@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { OverridePolicy, Policy } from "../../src/model/definition.js";
-import type { AuthenticatedCaller } from "../../src/model/record.js";
+import type { AuthenticatedCaller, PolicyRecord } from "../../src/model/record.js";
+import type { Store } from "../../src/model/store.js";
 import type { OverridePattern } from "../../src/replay/override-patterns.js";
 import { findOverridePatterns } from "../../src/replay/override-patterns.js";
 import type { Deciding } from "../decide/deciding.js";
@@ -22,8 +23,24 @@ const override = (name: string, more: Partial<OverridePolicy> = {}): Policy => (
   ...more,
 });
 
-const patternsOf = async ({ world }: Deciding): Promise<readonly OverridePattern[]> =>
-  (await findOverridePatterns(world.records.store, {})).patterns;
+const patternsIn = async (store: Store): Promise<readonly OverridePattern[]> =>
+  (await findOverridePatterns(store, {})).patterns;
+
+const patternsOf = ({ world }: Deciding): Promise<readonly OverridePattern[]> =>
+  patternsIn(world.records.store);
+
+/** The store with its records changed, with valid hashes. */
+function changedStore(store: Store, change: (record: PolicyRecord) => object): Store {
+  const select: Store["log"]["select"] = async function* (...query) {
+    for await (const line of store.log.select(...query)) {
+      const { record } = line;
+      if (record.kind !== "decision" || record.type !== "policy") continue;
+      yield { ...line, record: change(record) as PolicyRecord };
+    }
+  };
+  const log = Object.create(store.log, { select: { value: select } }) as Store["log"];
+  return { ...store, log, shelf: (name) => store.shelf(name) };
+}
 
 describe("the patterns of overrides", () => {
   it("count the flips of each policy by each override, the most frequent first", async () => {
@@ -123,6 +140,51 @@ describe("the patterns of overrides", () => {
     await place.check("t", { n: "text" });
     expect(await patternsOf(place)).toMatchObject([{ flips: 2, errors: 1 }]);
   });
+
+  it("count no errors where the evaluation is not recorded", async () => {
+    const silent = { logging: { include_evaluation: false } };
+    const place = deciding(policies("d", [large("p"), override("o")], silent));
+    await place.check("t", { n: "text" });
+    expect(await patternsOf(place)).toMatchObject([{ flips: 1, errors: 0 }]);
+  });
+
+  it("are those of tool calls, not of other decisions", async () => {
+    const cases = [{ condition: "n == 1", target: "x" }];
+    const routing = { decision: { id: "r", type: "switch", cases, default: { target: "y" } } };
+    const place = deciding(policies("d", [large("p"), override("o")]), routing);
+    await place.decide("r", { n: 1 });
+    await place.check("t", { n: 1 });
+    const found = await findOverridePatterns(place.world.records.store, {});
+    expect(found).toMatchObject({ calls: 1, damaged: 0, patterns: [{ flips: 1, denials: 1 }] });
+  });
+
+  it("count the flips of policies that limit the calls of an hour", async () => {
+    const limited = { name: "rare", max_calls: { count: 2, per: "1h" } };
+    const place = deciding(policies("d", [limited, large("p"), override("o")]));
+    for (const n of [1, 2, 3]) await place.check("t", { n });
+    expect(await patternsOf(place)).toMatchObject([{ flips: 2, denials: 3 }]);
+  });
+
+  it("come from the deciding override where a record lists no others", async () => {
+    const place = deciding(policies("d", [large("p"), override("o", { when: "params.n == 1" })]));
+    for (const n of [1, 2]) await place.check("t", { n });
+    const store = changedStore(place.world.records.store, (record) => ({
+      ...record,
+      lineage: { ...record.lineage, overrides: undefined },
+    }));
+    expect(await patternsIn(store)).toMatchObject([{ override: "o", flips: 1, denials: 2 }]);
+  });
+
+  it("ignore a count that is malformed", async () => {
+    const place = deciding(policies("d", [large("p"), override("o")]));
+    await place.check("t", { n: 1 });
+    const { store } = place.world.records;
+    const changed = changedStore(store, (record) => ({
+      ...record,
+      counted: [1, {}, ...(record.counted ?? [])],
+    }));
+    expect(await patternsIn(changed)).toMatchObject([{ flips: 1 }]);
+  });
 });
 
 describe("the inputs of a pattern", () => {
@@ -187,6 +249,16 @@ describe("the inputs of a pattern", () => {
         not_recorded: 1,
       },
     ]);
+  });
+
+  it("are named as in the override where the definition is no longer stored", async () => {
+    const listed = [large("p"), override("o", { when: "input.n == 1" })];
+    const place = deciding(policies("d", listed, { input: "params" }));
+    await place.check("t", { n: 1 });
+    const expected = { values: [{ value: 1, count: 1 }], missing: 0 };
+    expect((await patternsOf(place))[0]?.inputs).toMatchObject([{ path: "params.n", ...expected }]);
+    const moved = await place.move();
+    expect((await patternsOf(moved))[0]?.inputs).toMatchObject([{ path: "input.n", ...expected }]);
   });
 
   it("are none where the override always applies", async () => {

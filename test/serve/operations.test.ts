@@ -293,6 +293,24 @@ describe("the other operations", () => {
     });
   });
 
+  it.each([
+    {
+      name: "whose token has no scope `report`",
+      by: { caller: { ...alice, scopes: ["decide"] } },
+      kept: false,
+    },
+    { name: "whose server does not offer `report`", by: { offered: ["decide"] as const }, kept: false },
+    { name: "whose token has the scope `report`", by: { caller: alice }, kept: true },
+    { name: "whose server offers everything", by: {}, kept: true },
+  ])("keep the state of a session from a caller $name: $kept", async ({ name, by, kept }) => {
+    const call = { tool: "select_metric", params: { name: "logo_retention" }, session_id: name };
+    const session = { query: { audience: "ceo" } };
+    await checkToolCall.run({ ...call, session }, { ...invocationOf(world), ...by });
+    const { decisions } = await checkToolCall.run(call, asker);
+    expect(decisions[0]?.input_value).toMatchObject(kept ? { session } : {});
+    expect(Object.hasOwn(Object(decisions[0]?.input_value) as object, "session")).toBe(kept);
+  });
+
   it("reject a value that is given twice", async () => {
     const call = { tool: "t", params: {}, session_id: "s-1", session: {}, context: { session: {} } };
     await expect(checkToolCall.run(call, asker)).rejects.toMatchObject({ code: "input_invalid" });

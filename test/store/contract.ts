@@ -859,6 +859,7 @@ function pruning(withStore: WithStore): void {
     ).toEqual([]);
     expect((note as unknown as { details: { hash: string } }).details.hash).toBe(kept[0]?.record.prev_hash);
     expect(await store.log.state()).toEqual({ size: size + 1, head: note?.hash });
+    expect(await store.log.pruned()).toBe(through);
     expect((await store.log.tally("gate", {})).total).toBe(size - through);
     expect(await store.log.find({ seq: through })).toEqual({ candidates: [] });
     expect(await store.log.append({ body: decided() })).toMatchObject({ seq: size + 2 });

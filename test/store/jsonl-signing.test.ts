@@ -1,5 +1,6 @@
+import { execFileSync } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";
-import { existsSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { VerifyOptions } from "../../src/store/drivers/jsonl/verify-store.js";
@@ -92,6 +93,38 @@ describe("signed checkpoints", () => {
       );
     expect(() => signerFromFile(file)("text")).toThrow(expect.objectContaining({ code: "usage" }) as Error);
     expect(() => checkpointSignatureCheck(file)).toThrow(expect.objectContaining({ code: "usage" }) as Error);
+  });
+
+  it.each([
+    { name: "a pipe", put: (file: string) => execFileSync("mkfifo", [file]), why: "is not a regular file" },
+    {
+      name: "a device that never ends",
+      put: (file: string) => symlinkSync("/dev/zero", file),
+      why: "is not a regular file",
+    },
+    { name: "a directory", put: (file: string) => mkdirSync(file), why: "is a directory" },
+    {
+      name: "a large file",
+      put: (file: string) => writeFileSync(file, Buffer.alloc(1024 ** 2 + 1)),
+      why: "it does not contain a key in PEM format",
+    },
+  ])("are not written if the key is $name", async ({ put, why }) => {
+    const file = join(storeDirectory(), "key.pem");
+    put(file);
+    const store = openLog(storeDirectory(), { sign: signerFromFile(file), checkpointEvery: 2 });
+    await store.log.append({ body: decided({ input: 1 }) });
+    await expect(store.log.append({ body: decided({ input: 2 }) })).rejects.toThrow(
+      new RegExp(`^cannot use the key in \`[^\`]+\`: (\`[^\`]+\`)? ?${why}$`),
+    );
+    await store.close();
+  });
+
+  it("are signed with the key that was in the file when the store was opened", async () => {
+    const { secret, open } = makeKeys();
+    const sign = signerFromFile(secret);
+    rmSync(secret);
+    const directory = await filled(12, { ...signing, sign });
+    expect(isNoticed(directory, { checkSignature: checkpointSignatureCheck(open) })).toBe(false);
   });
 });
 

@@ -50,6 +50,7 @@ const open = async (): Promise<readonly string[]> => {
   const time = {
     now: () => start + elapsed,
     stopwatch: () => elapsed,
+    load: () => 0,
     sleep(milliseconds: number) {
       elapsed += milliseconds;
       return Promise.resolve();

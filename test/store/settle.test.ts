@@ -13,12 +13,16 @@ const hour = 3_600_000;
 class SleepingTime implements TimeSource {
   readonly slept: number[] = [];
   elapsed = 0;
+  busy = 0;
   during: () => void = () => undefined;
   now(): number {
     return start + this.elapsed;
   }
   stopwatch(): number {
     return this.elapsed;
+  }
+  load(): number {
+    return this.busy;
   }
   sleep(milliseconds: number): Promise<void> {
     this.slept.push(milliseconds);
@@ -66,6 +70,18 @@ describe("a definition file", () => {
     write(denying, 50);
     expect((await open()).ids).toEqual(["p"]);
     expect(time.slept).toEqual([]);
+  });
+
+  it.each([
+    { load: 4, ago: 50, waits: [] },
+    { load: 14, ago: 50, waits: [125] },
+    { load: 100, ago: 50, waits: [450] },
+    { load: 100, ago: 500, waits: [] },
+  ])("that was modified $ago ms ago waits for $waits ms at a load of $load", async ({ load, ago, waits }) => {
+    write(denying, ago);
+    time.busy = load;
+    expect((await open()).ids).toEqual(["p"]);
+    expect(time.slept).toEqual(waits);
   });
 
   it("that was truncated is read when it is complete", async () => {

@@ -119,9 +119,13 @@ describe("a spreadsheet", () => {
     [
       "a DOCTYPE",
       zipOf(xlsxParts({ A: '<!DOCTYPE a [<!ENTITY b "c">]><worksheet/>' })),
-      "the document has a DOCTYPE or an entity declaration",
+      "`xl/worksheets/sheet1.xml`, line 1, column 1: the document has a DOCTYPE or an entity declaration",
     ],
-    ["malformed XML", zipOf(xlsxParts({ A: "<worksheet><sheetData>" })), /^the XML is malformed/],
+    [
+      "malformed XML",
+      zipOf(xlsxParts({ A: "<worksheet><sheetData>" })),
+      /line 1, column 23: the XML is malformed/,
+    ],
     [
       "a row far away",
       sheet('<row r="1000000000"><c r="A1000000000"><v>1</v></c></row>'),

@@ -151,3 +151,46 @@ decision:
     expect(stderr).toContain(message);
   });
 });
+
+describe("annotations of a pull request", () => {
+  const definition = `decision:
+  id: x
+  type: switch
+  cases: [{ condition: "a == 1", target: t }]
+  default: { target: u }
+`;
+  const tests = "tests: [{ decision: x, input: { a: 1 }, expect: { target: t } }]\n";
+  const notCovered = [
+    "file=decisions/d.yaml,line=4,col=1::never false: t: a == 1",
+    "file=decisions/d.yaml,line=5,col=1::never selected: default",
+  ];
+  const notNoticed = [
+    'file=decisions/d.yaml,line=4,col=1::no test notices this change: a == 1 → true (test the input {"a":2})',
+    'file=decisions/d.yaml,line=5,col=1::no test notices this change: target: u → u-changed (test the input {"a":2})',
+  ];
+
+  it.each([
+    {
+      name: "are errors where the coverage is below the threshold",
+      words: ["--threshold", "90"],
+      exitCode: 6,
+      lines: notCovered.map((each) => `::error ${each}`),
+    },
+    {
+      name: "are notices where the coverage is only measured",
+      words: ["--coverage"],
+      exitCode: 0,
+      lines: notCovered.map((each) => `::notice ${each}`),
+    },
+    {
+      name: "are errors for changes that no test notices, below the minimum score",
+      words: ["--min-score", "90"],
+      exitCode: 6,
+      lines: notNoticed.map((each) => `::error ${each}`),
+    },
+  ])("$name", async ({ words, exitCode, lines }) => {
+    const project = testProject({ "d.yaml": definition, "d.test.yaml": tests });
+    const ran = await project.run("test", "--format", "github", ...words);
+    expect(ran).toMatchObject({ exitCode, stdout: lines.map((line) => `${line}\n`).join("") });
+  });
+});

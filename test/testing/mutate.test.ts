@@ -10,6 +10,7 @@ interface MutationDocument {
   readonly survivors: readonly {
     readonly decision: string;
     readonly mutation: string;
+    readonly file: string;
     readonly line: number;
     readonly example_input: Readonly<Record<string, unknown>> | null;
   }[];
@@ -43,6 +44,7 @@ describe("mutation", () => {
     expect(survivors).toContainEqual({
       decision: "size",
       mutation: "weight > 30 → weight >= 30",
+      file: "decisions/d.yaml",
       line: 5,
       example_input: { weight: 30, kind: "box" },
     });
@@ -60,6 +62,12 @@ describe("mutation", () => {
       ),
     );
     expect(answers).toEqual(["parcel\n", "freight\n"]);
+  });
+
+  it("is shown with its file and line", async () => {
+    const project = testProject({ "d.yaml": definition, "d.test.yaml": weak });
+    const { stdout } = await project.run("test", "--mutate", "--format", "table");
+    expect(stdout.split("\n")).toContain("decisions/d.yaml:5  size: weight > 30 → weight >= 30");
   });
 
   it("is noticed by tests of both sides of each border", async () => {

@@ -107,6 +107,19 @@ describe("decision test", () => {
     expect((await project.test("--allow-empty")).exitCode).toBe(0);
   });
 
+  it.each([
+    { words: ["--json"], message: "--watch and --format json cannot be combined" },
+    { words: ["--format", "junit"], message: "--watch and --format junit cannot be combined" },
+    { words: ["--format", "tabel"], message: "unknown format `tabel`" },
+    { words: ["--min-score", "90"], message: "--watch and --mutate cannot be combined" },
+    { words: ["missing"], message: "no such file or directory: `missing`" },
+    { words: ["--decisions", "missing"], message: "the directory `missing` does not exist" },
+  ])("does not watch with $words", async ({ words, message }) => {
+    const { exitCode, stdout, stderr } = await testProject({}).run("test", "--watch", ...words);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
+    expect(stderr).toContain(message);
+  });
+
   it("reads a context from a JSON file, relative to the file of the test", async () => {
     const project = testProject({
       "quality.yaml": gate,
@@ -280,6 +293,72 @@ endpoints: { bureau: { url: "https://bureau.example/" } }
   });
 });
 
+describe("every format", () => {
+  const file = "decisions/q.test.yaml";
+  const cases = [
+    {
+      name: "an unknown decision",
+      tests: "[{ decision: qualify, expect: { target: a } }]",
+      exitCode: 3,
+      message: "no decision called `qualify`",
+      annotation: `::error file=${file},line=1,col=21::no decision called \`qualify\` (did you mean \`quality\`?)\n`,
+    },
+    {
+      name: "a test without `expect`",
+      tests: "[{ decision: quality }]",
+      exitCode: 3,
+      message: "`expect` is missing in `tests[0]`",
+      annotation: `::error file=${file},line=1,col=9::\`expect\` is missing in \`tests[0]\`\n`,
+    },
+    {
+      name: "a file that is not YAML",
+      tests: "[",
+      exitCode: 3,
+      message: "`[` is never closed",
+      annotation: /^::error file=decisions\/q\.test\.yaml,line=1,col=8::`\[` is never closed[^\n]+\n$/,
+    },
+    {
+      name: "no test for a path",
+      tests: "[{ decision: quality, input: { score: 1 }, expect: { target: deploy } }]",
+      words: ["decisions/other.yaml"],
+      exitCode: 6,
+      message: "nothing to check: no tests found in decisions",
+      annotation: "",
+    },
+    {
+      name: "a path that does not exist",
+      tests: "[]",
+      words: ["decisions/nowhere"],
+      exitCode: 2,
+      message: "no such file or directory: `decisions/nowhere`",
+      annotation: "",
+    },
+  ];
+
+  it.each(cases)(
+    "ends with an error for $name",
+    async ({ tests, words = [], exitCode, message, annotation }) => {
+      const other = gate.replace("id: quality", "id: other");
+      const project = testProject({
+        "quality.yaml": gate,
+        "other.yaml": other,
+        "q.test.yaml": `tests: ${tests}`,
+      });
+      for (const format of ["table", "plain", "yaml", "json", "jsonl", "junit", "github"]) {
+        const ran = await project.run("test", ...words, "--format", format);
+        expect({ format, exitCode: ran.exitCode }).toEqual({ format, exitCode });
+        const stderr = format.startsWith("json")
+          ? JSON.stringify((JSON.parse(ran.stderr) as { error: object }).error)
+          : ran.stderr;
+        expect(stderr).toContain(message);
+        if (format !== "github" || annotation === "") expect(ran.stdout).toBe("");
+        else if (typeof annotation === "string") expect(ran.stdout).toBe(annotation);
+        else expect(ran.stdout).toMatch(annotation);
+      }
+    },
+  );
+});
+
 describe("a test that is not valid", () => {
   it.each([
     ["without `expect`", "{ decision: quality }", "1:9 `expect` is missing in `tests[0]`"],
@@ -369,11 +448,7 @@ describe("a test that is not valid", () => {
       "{ name: a, decision: quality, input: { score: 1 }, expect: { target: a } }, { name: a, decision: quality, expect: { target: a } }",
       "1:93 the name `a` is used twice in this file",
     ],
-    [
-      "that is not YAML",
-      "{ input: @file }",
-      "1:18 Plain value cannot start with reserved character @ (put the text in quotes)",
-    ],
+    ["that is not YAML", "{ input: @file }", '1:18 text that starts with `@` needs quotes (write `"@file"`)'],
   ])("%s is reported with its place", async (_, tests, problem) => {
     const project = testProject({ "quality.yaml": gate, "q.test.yaml": `tests: [${tests}]` });
     const problems = await project.problems();
@@ -387,8 +462,26 @@ describe("a test that is not valid", () => {
     });
     expect(await project.problems()).toEqual([
       "decisions/a.yaml:6:29 expected a value, got the end of the expression",
-      "decisions/q.test.yaml:1:21 the definition of `quality` is not valid (run `agent-33 decision validate` to see all problems)",
+      "decisions/q.test.yaml:1:21 the definition of `quality` is not valid (fix decisions/a.yaml:6:29 first)",
     ]);
+  });
+
+  it.each([
+    { name: "is suggested", id: "qualty", hint: "did you mean `quality`?" },
+    {
+      name: "may be in a broken file",
+      id: "other",
+      hint: "it may be in a file that is not valid, such as decisions/b.yaml",
+    },
+  ])("of an unknown decision names what it may be: it $name", async ({ id, hint }) => {
+    const project = testProject({
+      "a.yaml": gate,
+      "b.yaml": "decision: [",
+      "q.test.yaml": `tests: [{ decision: ${id}, expect: { target: a } }]`,
+    });
+    expect(await project.problems()).toContain(
+      `decisions/q.test.yaml:1:21 no decision called \`${id}\` (${hint})`,
+    );
   });
 
   it.each([

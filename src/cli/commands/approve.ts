@@ -35,8 +35,8 @@ export function addApproveCommand(parent: Command, io: Io): void {
       "after",
       `
 Examples:
-  $ agent-33 decision diff decision-quality-gate
-  $ agent-33 decision approve decision-quality-gate --key ~/keys/approval.pem
+  $ agent-33 decision diff expense-approval
+  $ agent-33 decision approve expense-approval --key ~/keys/approval.pem
   $ agent-33 decision approve --all --key ~/keys/approval.pem`,
     )
     .action(async (ids: readonly string[], flags: ApproveFlags) => {

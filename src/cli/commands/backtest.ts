@@ -1,10 +1,6 @@
-import { existsSync, realpathSync, statSync } from "node:fs";
 import type { Command } from "commander";
 import { composeDefinitions } from "../../compose.js";
 import { uniqueFetches } from "../../definition/fetches.js";
-import type { FileSummary } from "../../definition/definition-file.js";
-import { declaredEndpoints } from "../../definition/definition-file.js";
-import type { Library } from "../../definition/library.js";
 import { DecisionError } from "../../errors.js";
 import { prepareLoaded } from "../../evaluate/prepare-lazily.js";
 import type { LoadedDefinition } from "../../model/definition.js";
@@ -27,10 +23,10 @@ import {
   timeRange,
 } from "../flags.js";
 import type { Io } from "../io.js";
-import type { DefinitionFiles } from "../definition-files.js";
-import { libraryOf, readDefinitionFiles } from "../definition-files.js";
+import { draftLibrary } from "../draft-definitions.js";
 import { walkProgress } from "../progress.js";
 import { decisionsDirectory } from "../settings.js";
+import type { DamageWatch } from "../world.js";
 import { note, openRecords, warn, warnAboutDefinitions } from "../world.js";
 
 interface BacktestFlags extends StoreFlags, TimeRangeFlags, AllowEmptyFlag {
@@ -59,9 +55,9 @@ export function addBacktestCommand(parent: Command, io: Io, done: (code: ExitCod
       "after",
       `
 Examples:
-  $ agent-33 decision backtest decision-quality-gate
-  $ agent-33 decision backtest decision-loan-approval --against draft.yaml
-  $ agent-33 decision backtest decision-quality-gate --max-change 5%`,
+  $ agent-33 decision backtest expense-approval
+  $ agent-33 decision backtest expense-approval --against draft.yaml
+  $ agent-33 decision backtest expense-approval --max-change 5%`,
     )
     .action(async (id: string, flags: BacktestFlags) => done(await backtest(id, flags, io)));
 }
@@ -70,7 +66,8 @@ async function backtest(id: string, flags: BacktestFlags, io: Io): Promise<ExitC
   const format = formatFor(flags, io, { answer: "one" });
   const maxChange = flags.maxChange === undefined ? undefined : parseShare(flags.maxChange);
   const loaded = await definitionFor(id, flags, io);
-  const report = await run(loaded, await openRecords(flags, io), flags, io);
+  const damage: DamageWatch | undefined = maxChange === undefined ? undefined : { isDamaged: false };
+  const report = await run(loaded, await openRecords(flags, io, damage), flags, io);
   io.out.write(await present(backtestView(report), format, await styleFor(flags, io)));
   if (report.total === 0 && maxChange !== undefined)
     failUnlessAllowed(flags, "there are no matching records");
@@ -85,7 +82,8 @@ async function backtest(id: string, flags: BacktestFlags, io: Io): Promise<ExitC
       `${formatCount(report.not_replayable)} of ${formatCount(report.total)} could not be replayed: ${why}`,
     );
   }
-  return maxChange === undefined ? 0 : exitCodeFor(report, maxChange);
+  if (maxChange === undefined) return 0;
+  return damage?.isDamaged === true ? 6 : exitCodeFor(report, maxChange);
 }
 
 /** Fails if no record could be replayed: then nothing is known about the changes. */
@@ -99,7 +97,7 @@ async function definitionFor(id: string, flags: BacktestFlags, io: Io): Promise<
   const directory = decisionsDirectory(flags.decisions, io).value;
   const definitions = await (against === undefined
     ? composeDefinitions({ decisions: directory })
-    : draftLibrary(against, directory, id));
+    : draftLibrary(against, { id, directory, mayBeShared: true }));
   const loaded = await definitions.find(id);
   warnAboutDefinitions(flags, io, definitions.diagnostics);
   return loaded;
@@ -135,76 +133,4 @@ function parseShare(text: string): number {
       hint: "such as 5% or 0.05",
     },
   );
-}
-
-/**
- * Loads the definitions of another directory, or the current directory with one file replaced, so that its guardrails
- * and targets apply to the draft. Throws if the file does not affect the decision: otherwise the current definition
- * would be tested instead.
- */
-async function draftLibrary(against: string, directory: string, id: string): Promise<Library> {
-  if (!isFile(against)) return libraryOf(await readDefinitionFiles(against, true));
-  const draft = await readDefinitionFiles(against, false);
-  for (const summary of draft.summaries) assertAffects(summary, id);
-  if (!existsSync(directory)) return libraryOf(draft);
-  return libraryOf(replaceDefinitions(await readDefinitionFiles(directory, true), draft, against));
-}
-
-function assertAffects(summary: FileSummary, id: string): void {
-  const { file, diagnostics, definitions, guardrails, targets, endpoints, masks } = summary;
-  if (diagnostics.length > 0) {
-    throw new DecisionError("definition_invalid", `\`${file}\` is not valid`, {
-      details: { problems: diagnostics },
-    });
-  }
-  const ids = definitions.map((each) => each.id);
-  const isShared =
-    [guardrails, targets, endpoints, masks].some((each) => each !== undefined) ||
-    definitions.some(({ foreignOverrides }) => foreignOverrides !== undefined);
-  if (isShared || ids.includes(id)) return;
-  throw new DecisionError("definition_not_found", `\`${file}\` defines no decision called \`${id}\``, {
-    hint:
-      ids.length === 0
-        ? "it defines no decisions"
-        : `it defines ${ids.map((each) => `\`${each}\``).join(", ")}`,
-  });
-}
-
-function replaceDefinitions(current: DefinitionFiles, draft: DefinitionFiles, path: string): DefinitionFiles {
-  const ids = new Set(
-    draft.summaries.flatMap(({ definitions, claimedIds }) => [
-      ...definitions.map(({ id }) => id),
-      ...claimedIds,
-    ]),
-  );
-  const endpoints = new Set(declaredEndpoints(draft.summaries).map(({ name }) => name));
-  const isOther = ({ file }: { readonly file: string }): boolean => !isSameFile(file, path);
-  const kept = current.summaries.filter(isOther).map((summary) => ({
-    ...summary,
-    definitions: summary.definitions.filter(({ id }) => !ids.has(id)),
-    ...(summary.endpoints && { endpoints: summary.endpoints.filter(({ name }) => !endpoints.has(name)) }),
-  }));
-  return {
-    summaries: [...kept, ...draft.summaries],
-    located: [...current.located.filter(isOther), ...draft.located],
-  };
-}
-
-function isSameFile(a: string, b: string): boolean {
-  try {
-    return realpathSync(a) === realpathSync(b);
-  } catch {
-    return false;
-  }
-}
-
-function isFile(path: string): boolean {
-  try {
-    return statSync(path).isFile();
-  } catch (error) {
-    throw new DecisionError("usage", `no such file or directory: \`${path}\``, {
-      hint: "--against takes a definition file or a directory of definitions",
-      cause: error,
-    });
-  }
 }

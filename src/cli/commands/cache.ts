@@ -52,7 +52,7 @@ function addInvalidate(cache: Command, io: Io): void {
   addCommonFlags(addStoreFlags(cache.command("invalidate").argument("<id>", "id of the decision")))
     .summary("remove the cached results of a decision")
     .description("Remove every cached result of a decision and print the number of removed entries.")
-    .addHelpText("after", "\nExamples:\n  $ agent-33 decision cache invalidate decision-ab-prompt-variant")
+    .addHelpText("after", "\nExamples:\n  $ agent-33 decision cache invalidate expense-approval")
     .action(async (id: string, flags: StoreFlags) => {
       assertStoreExists(flags, io);
       const { store } = await openRecords(flags, io);

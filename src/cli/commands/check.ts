@@ -1,9 +1,11 @@
 import type { Command } from "commander";
 import type { OnScope } from "../../decide/request.js";
 import type { Scope } from "../../model/scope.js";
+import type { ScopeValues } from "../../present/result-view.js";
 import { checkView } from "../../present/result-view.js";
+import { isObject } from "../../expression/equal.js";
+import { namesFor, withSimilarNames } from "../../present/similar-names.js";
 import { present } from "../../present/format.js";
-import type { ReadValues } from "../../record/recorded-values.js";
 import type { ExitCode } from "../exit-codes.js";
 import type { DecideFlags, ProvenanceFlags } from "../flags.js";
 import {
@@ -20,7 +22,7 @@ import {
 import type { CallFlags } from "../input.js";
 import { addCallFlags, readCallToCheck } from "../input.js";
 import type { Io } from "../io.js";
-import { openWorld, settingsForCall, valueReaderFor, warn, warnAboutDefinitions } from "../world.js";
+import { openWorld, settingsForCall, scopeValuesOf, warn, warnAboutDefinitions } from "../world.js";
 import { oneLine } from "../../text.js";
 
 const sessionHelp = "session of the call; required if a policy depends on earlier calls";
@@ -82,16 +84,18 @@ Examples:
       const result = await world.check({ ...provenanceOf(flags), ...call, ...options });
       if (format === "reason") io.out.write(`${oneLine(result.reason)}\n`);
       else {
-        const readers = new Map<string, ReadValues | undefined>();
+        const values = new Map<string, ScopeValues | undefined>();
         for (const each of result.decisions)
-          readers.set(each.decision_id, await valueReaderFor(each, scopes, world));
+          values.set(each.decision_id, await scopeValuesOf(each, scopes, world));
         const view = checkView(result, {
           explain: flags.explain ?? false,
-          readValuesOf: (id) => readers.get(id),
+          valuesOf: (id) => values.get(id),
         });
         io.out.write(await present(view, format, await styleFor(flags, io)));
       }
-      for (const warning of result.warnings) warn(flags, io, warning);
+      const { params, context } = call;
+      const names = namesFor({ ...(isObject(context) && context), params });
+      for (const warning of result.warnings) warn(flags, io, withSimilarNames(warning, names));
       warnAboutDefinitions(flags, io, world.definitions.diagnostics);
       done(result.allowed ? 0 : 4);
     });

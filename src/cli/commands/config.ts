@@ -65,7 +65,7 @@ function addList(config: Command, io: Io): void {
       for (const file of [files.project(), files.user()]) {
         warnAboutUnknownSettings(file, (message) => warn(flags, io, message));
       }
-      warnAboutIgnoredSettings(files.project(), (message) => warn(flags, io, message));
+      warnAboutIgnoredSettings({ io, files }, (message) => warn(flags, io, message));
     });
 }
 
@@ -155,13 +155,18 @@ interface SettingRow {
 
 function settingsView(settingRows: readonly SettingRow[]): View {
   const rows = settingRows.map(({ key, value, from }) => [key, String(value ?? ""), from ?? ""].map(oneLine));
+  const unset = ({ key }: SettingRow): string => findSettingDefinition(key).unset ?? "";
   return {
     value: settingRows,
     items: settingRows,
     plain: () => rows.map((row) => row.join("\t")).join("\n"),
     table: async (style) => {
       const { grid } = await import("../../present/grid.js");
-      return grid([{ title: "key" }, { title: "value" }, { title: "from", flexible: true }], rows, style);
+      const shown = settingRows.map((row, index) => {
+        const [key = "", value = "", from = ""] = rows[index] ?? [];
+        return row.value !== null ? [key, value, from] : [key, style.paint("dim", unset(row)), "not set"];
+      });
+      return grid([{ title: "key" }, { title: "value" }, { title: "from", flexible: true }], shown, style);
     },
   };
 }

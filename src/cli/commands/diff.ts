@@ -40,8 +40,8 @@ export function addDiffCommand(parent: Command, io: Io, done: (code: ExitCode) =
       "after",
       `
 Examples:
-  $ agent-33 decision diff decision-quality-gate
-  $ agent-33 decision diff decision-quality-gate --check --quiet --format json`,
+  $ agent-33 decision diff expense-approval
+  $ agent-33 decision diff expense-approval --check --quiet --format json`,
     )
     .action(async (id: string, flags: DiffFlags) => {
       const format = formatFor(flags, io, { answer: "one" });

@@ -26,7 +26,7 @@ import {
 } from "../flags.js";
 import type { Io } from "../io.js";
 import { assertOpen } from "../io.js";
-import type { ReadableWorld } from "../world.js";
+import type { DamageWatch, ReadableWorld } from "../world.js";
 import { openReadableWorld, openRecords, warn, warnIfStoreMissing, warnAboutDefinitions } from "../world.js";
 import { terminalText } from "../../text.js";
 
@@ -57,11 +57,11 @@ export function addDistributionCommand(parent: Command, io: Io, done: (code: Exi
       "after",
       `
 Examples:
-  $ agent-33 decision distribution decision-ab-prompt-variant
-  $ agent-33 decision distribution decision-ab-prompt-variant --since 7d --check
-  $ agent-33 decision distribution decision-ab-prompt-variant --by day
-  $ agent-33 decision distribution decision-ab-prompt-variant --all-definitions
-  $ agent-33 decision distribution decision-escalation-rules \\
+  $ agent-33 decision distribution prompt-test
+  $ agent-33 decision distribution prompt-test --since 7d --check
+  $ agent-33 decision distribution prompt-test --by day
+  $ agent-33 decision distribution prompt-test --all-definitions
+  $ agent-33 decision distribution expense-approval \\
       --since 2026-11-01 --until 2026-11-08 --json`,
     )
     .action(async (id: string, flags: DistributionFlags) => {
@@ -72,11 +72,14 @@ Examples:
 async function showOnce(id: string, flags: DistributionFlags, io: Io): Promise<ExitCode> {
   const format = formatFor(flags, io, { answer: "one" });
   timeRange(flags);
-  const source = await openSource(flags, io);
+  const damage: DamageWatch | undefined = flags.check ? { isDamaged: false } : undefined;
+  const source = await openSource(flags, io, damage);
   const distribution = await measure(await chooseDefinition(id, source, flags), source, flags);
   io.out.write(await present(distributionView(distribution), format, await styleFor(flags, io)));
   warnAboutDefinitions(flags, io, source.definitions.diagnostics);
-  return flags.check ? checkDistribution(distribution, flags, io) : 0;
+  if (!flags.check) return 0;
+  const exitCode = checkDistribution(distribution, flags, io);
+  return damage?.isDamaged === true ? 6 : exitCode;
 }
 
 /** The decision, its current definition, and the one to show. */
@@ -151,16 +154,20 @@ interface DistributionSource {
 }
 
 /** Opens definitions and records; the records alone if there are no definitions and --decisions is not used. */
-async function openSource(flags: DistributionFlags, io: Io): Promise<DistributionSource> {
+async function openSource(
+  flags: DistributionFlags,
+  io: Io,
+  damage?: DamageWatch,
+): Promise<DistributionSource> {
   try {
-    const world = await openReadableWorld(flags, io);
+    const world = await openReadableWorld(flags, io, undefined, damage);
     warnIfStoreMissing(flags, io);
     return world;
   } catch (error) {
     if (!isCode(error, ["definitions_missing"]) || flags.decisions !== undefined) throw error;
     return {
       definitions: { findForInspection: () => Promise.reject(error), diagnostics: [] },
-      records: await openRecords(flags, io),
+      records: await openRecords(flags, io, damage),
     };
   }
 }

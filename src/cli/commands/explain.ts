@@ -19,20 +19,27 @@ import { note, openRecords } from "../world.js";
 
 interface ExplainFlags extends StoreFlags {
   readonly sessionId?: string;
+  readonly whyNot?: string;
 }
 
 export function addExplainCommand(parent: Command, io: Io, done: (code: ExitCode) => void): void {
   const command = parent
     .command("explain")
     .argument("[record]", "record id or a unique prefix, number in the log, or latest")
-    .option("--session-id <id>", "explain every decision of a session, oldest first");
+    .option("--session-id <id>", "explain every decision of a session, oldest first")
+    .option(
+      "--why-not <label>",
+      "explain why this label was not chosen, and which smallest change of the input would choose it",
+    );
   addCommonFlags(addStoreFlags(command), ["methodology"])
     .summary("explain a recorded decision")
     .description(
       "Explain a recorded decision: the result, the caller, the reason, the failed conditions and the values they read; " +
         "for a tool call, a tree with the result of each policy. Needs only the store, which keeps the definition that the " +
         "decision was made with. --verbose shows every condition, the context and all hashes. --session-id explains all " +
-        "decisions of a session and shows what observers found. --format methodology prints a block of text for a report.",
+        "decisions of a session and shows what observers found. --format methodology prints a block of text for a report. " +
+        "--why-not names a branch, `default`, a decision of a vote, the status or a rule of a gate, or the outcome of a " +
+        "tool call.",
     )
     .addHelpText(
       "after",
@@ -41,6 +48,7 @@ Examples:
   $ agent-33 decision explain latest
   $ agent-33 decision explain 12 --verbose
   $ agent-33 decision explain 0199a3f2-1c44 --json
+  $ agent-33 decision explain latest --why-not default
   $ agent-33 decision explain --session-id s-1
   $ agent-33 decision explain --session-id s-1 --format methodology`,
     )
@@ -62,11 +70,17 @@ interface ExplainCall {
 
 function parseQuestion(
   record: string | undefined,
-  { sessionId: session }: ExplainFlags,
+  { sessionId: session, whyNot, format }: ExplainFlags,
 ): { readonly record: string } | { readonly session: string } {
   if (record !== undefined && session !== undefined) {
     throw new DecisionError("usage", "a record and --session-id cannot be combined", {
       hint: "remove one of them",
+    });
+  }
+  if (whyNot !== undefined && (session !== undefined || format === "methodology")) {
+    const other = session !== undefined ? "--session-id" : "--format methodology";
+    throw new DecisionError("usage", `--why-not and ${other} cannot be combined`, {
+      hint: "--why-not needs one record, for example `agent-33 decision explain latest --why-not LABEL`",
     });
   }
   if (session !== undefined) return { session };
@@ -83,19 +97,29 @@ async function showRecord(reference: string, call: ExplainCall): Promise<void> {
   const text =
     format === "methodology"
       ? await methodologyOf(reference, { ...line, intact }, records)
-      : await present(await viewOf({ ...line, intact }, call), format, await styleFor(flags, io));
+      : await present(await viewOf(reference, { ...line, intact }, call), format, await styleFor(flags, io));
   io.out.write(text);
   if (!intact) {
     warnAboutModifiedRecord(line.record, flags, io);
   }
 }
 
-async function viewOf({ record, intact }: LogLine, { records, flags }: ExplainCall): Promise<View> {
+async function viewOf(reference: string, line: LogLine, { records, flags }: ExplainCall): Promise<View> {
+  const { record, intact } = line;
+  if (flags.whyNot !== undefined) {
+    if (record.kind !== "decision") throw notDecision(reference, "specify a decision");
+    // In a bundle of its own, so that other explanations start as fast as without it.
+    const { whyNotOf } = await import("../why-not.js");
+    return whyNotOf({ ...line, record }, flags.whyNot, records.store);
+  }
   if (record.kind === "note") return noteView(record, intact);
   if (record.kind === "tool_result") return toolResultView(record, intact);
   if (record.kind === "assessment") return assessmentRecordView(record, intact);
   return explainView(await createExplainer(records.store, flags.verbose ?? false)({ record, intact }));
 }
+
+const notDecision = (reference: string, hint: string): DecisionError =>
+  new DecisionError("usage", `record \`${reference}\` is not a decision`, { hint });
 
 async function methodologyOf(
   reference: string,
@@ -103,9 +127,7 @@ async function methodologyOf(
   records: Records,
 ): Promise<string> {
   if (record.kind !== "decision") {
-    throw new DecisionError("usage", `record \`${reference}\` is not a decision`, {
-      hint: "specify a decision, or a session with --session-id ID",
-    });
+    throw notDecision(reference, "specify a decision, or a session with --session-id ID");
   }
   const results = await toolResultsOf(record.record_id, records.log);
   return recordMethodology({ record, intact }, buildMethodology({ decisions: [record], results }));

@@ -49,15 +49,15 @@ export function addExportCommand(parent: Command, io: Io, done: (code: ExitCode)
 const exportHelp = `
 CSV has one row per record. Several labels, targets, reasons or warnings share
 a cell, separated by "; ", and input_value is JSON. Text that starts with
-= + - @, a tab or a carriage return is prefixed with an apostrophe, so that a
-spreadsheet does not run it as a formula. On a terminal, control characters are
-escaped and line breaks become spaces; a file or a pipe receives them as they
-are.
+= + - @, also full-width, or with a tab or a line break is prefixed with an
+apostrophe, so that a spreadsheet does not run it as a formula. On a terminal,
+control characters are escaped and line breaks become spaces; a file or a pipe
+receives them as they are.
 
 Examples:
   $ agent-33 decision export --out audit-2026
   $ agent-33 decision verify audit-2026
-  $ agent-33 decision export --decision-id decision-quality-gate --since 7d \\
+  $ agent-33 decision export --decision-id expense-approval --since 7d \\
       > last-week.jsonl
   $ agent-33 decision export --format csv --kind decision > decisions.csv`;
 
@@ -91,9 +91,14 @@ async function exportRecords(flags: ExportFlags, io: Io): Promise<ExitCode> {
 function recordFormat({ format = "jsonl", json, out }: ExportFlags): RecordFormat {
   const name = json && out === undefined ? "json" : format;
   if (name === "jsonl" || name === "csv") return name;
-  throw new DecisionError("usage", `unknown export format \`${name}\``, {
-    hint: "use jsonl or csv; --json needs --out and formats its summary",
-  });
+  throw new DecisionError("usage", `unknown export format \`${name}\``, { hint: formatHint(name, out) });
+}
+
+function formatHint(name: string, out: string | undefined): string {
+  if (name === "json") return "use jsonl or csv; --json needs --out and formats its summary";
+  return out === undefined
+    ? `use jsonl or csv; \`agent-33 decision log\` shows records in other formats`
+    : "use jsonl or csv for the records; the summary is a table on a terminal, else JSON";
 }
 
 /** Throws if the log is damaged: the export of a damaged log would look valid to its reader. */

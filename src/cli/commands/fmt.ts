@@ -50,7 +50,7 @@ export function addFmtCommand(parent: Command, io: Io, done: (code: ExitCode) =>
       `
 Examples:
   $ agent-33 decision fmt
-  $ agent-33 decision fmt decisions/quality-gate.yaml
+  $ agent-33 decision fmt decisions/expense-approval.yaml
   $ agent-33 decision fmt --check --format github`,
     )
     .action(async (paths: readonly string[], flags: FmtFlags) => {

@@ -5,7 +5,7 @@ import type { OpenedDefinitions } from "../../store/definitions.js";
 import type { CommonFlags } from "../flags.js";
 import { addCommonFlags, formatFor } from "../flags.js";
 import type { Io } from "../io.js";
-import { note, openReadableWorld, warnAboutDefinitions } from "../world.js";
+import { noteNoDecisions, openReadableWorld, warnAboutDefinitions } from "../world.js";
 import { drawingFormats, writeDrawing } from "../output.js";
 
 export function addGraphCommand(parent: Command, io: Io): void {
@@ -22,7 +22,7 @@ export function addGraphCommand(parent: Command, io: Io): void {
       `
 Examples:
   $ agent-33 decision graph
-  $ agent-33 decision graph decision-quality-gate
+  $ agent-33 decision graph expense-approval
   $ agent-33 decision graph --format mermaid > decisions.mmd
   $ agent-33 decision graph --format dot | dot -Tsvg > decisions.svg
   $ agent-33 decision graph --json`,
@@ -31,7 +31,7 @@ Examples:
       const format = formatFor(flags, io, { answer: "one", more: drawingFormats });
       const { definitions } = await openReadableWorld(flags, io);
       const drawing = await drawingOf(definitions, ids);
-      if (drawing.nodes.length === 0 && !flags.quiet) note(io, "no decisions found");
+      if (drawing.nodes.length === 0) noteNoDecisions(flags, io);
       await writeDrawing({ drawing, format, sizeHint: "specify ids" }, flags, io);
       warnAboutDefinitions(flags, io, definitions.diagnostics);
     });

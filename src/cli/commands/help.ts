@@ -30,9 +30,9 @@ export function addHelpCommand(program: Command, io: Io): void {
 /** Finds the table that describes a function of expressions or an operator of rules. */
 async function findLanguageTopic(name: string): Promise<Topic | undefined> {
   const { functionTable } = await import("../../expression/function-table.js");
-  if (functionTable.has(name)) return topicAliases["functions"];
+  if (functionTable().has(name)) return topicAliases["functions"];
   const { ruleOperators } = await import("../../expression/rule/rule-operators.js");
-  return ruleOperators.has(name) ? topics["operators"] : undefined;
+  return ruleOperators().has(name) ? topics["operators"] : undefined;
 }
 
 const examples = `

@@ -6,7 +6,6 @@ import { findImpact, traceRecord } from "../../lineage/trace.js";
 import type { Entity } from "../../model/lineage.js";
 import type { RelatedRange } from "../../model/store.js";
 import { impactView, traceView } from "../../present/drawing-view.js";
-import { createLogWriter } from "../../present/log-writer.js";
 import { parseLimit } from "../../record/record-query.js";
 import { findRecord } from "../../record/find-records.js";
 import type { StoreFlags, TimeRangeFlags } from "../flags.js";
@@ -16,11 +15,10 @@ import {
   formatFor,
   addTimeRangeFlags,
   timeRange,
-  styleFor,
   parseEntity,
 } from "../flags.js";
 import type { Io } from "../io.js";
-import { drawingFormats, RecordPrinter, warnAboutModifiedRecord, writeDrawing } from "../output.js";
+import { drawingFormats, openPrinter, warnAboutModifiedRecord, writeDrawing } from "../output.js";
 import { note, openRecords, warn } from "../world.js";
 
 export function addLineageCommand(parent: Command, io: Io): void {
@@ -198,7 +196,7 @@ async function listRelated({ key, range }: ListQuestion, flags: LineageFlags, io
   assertListFormat(flags);
   const format = formatFor(flags, io, { answer: "many" });
   const { log } = await openRecords(flags, io);
-  const printer = new RecordPrinter(io, await createLogWriter(format, await styleFor(flags, io)));
+  const printer = await openPrinter(flags, io, format);
   let seen = 0;
   // Read one more than printed, to know whether there are more.
   for await (const line of log.related(key, { ...range, limit: range.limit + 1 })) {

@@ -4,7 +4,7 @@ import { present } from "../../present/format.js";
 import type { CommonFlags } from "../flags.js";
 import { addCommonFlags, formatFor, styleFor } from "../flags.js";
 import type { Io } from "../io.js";
-import { openApprovals, note, openReadableWorld, warnAboutDefinitions } from "../world.js";
+import { noteNoDecisions, openApprovals, openReadableWorld, warnAboutDefinitions } from "../world.js";
 
 export function addListCommand(parent: Command, io: Io): void {
   addCommonFlags(parent.command("list"))
@@ -23,7 +23,7 @@ Examples:
       const format = formatFor(flags, io, { answer: "many" });
       const { definitions, records } = await openReadableWorld(flags, io);
       const loaded = await Promise.all(definitions.ids.map((id) => definitions.findForInspection(id)));
-      if (loaded.length === 0 && !flags.quiet) note(io, "no decisions found");
+      if (loaded.length === 0) noteNoDecisions(flags, io);
       const approvalOf = await openApprovals(records, flags, io);
       io.out.write(await present(listView(loaded, approvalOf), format, await styleFor(flags, io)));
       warnAboutDefinitions(flags, io, definitions.diagnostics);

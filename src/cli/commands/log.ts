@@ -3,14 +3,13 @@ import type { Command } from "commander";
 import { DecisionError } from "../../errors.js";
 import type { LogLine, Query, Ledger } from "../../model/store.js";
 import type { Format } from "../../present/format.js";
-import { createLogWriter } from "../../present/log-writer.js";
 import { newestRecords } from "../../record/record-query.js";
 import type { Records } from "../../record/records.js";
 import type { ExitCode } from "../exit-codes.js";
 import type { StoreFlags, QueryFlags } from "../flags.js";
-import { addCommonFlags, addStoreFlags, formatFor, styleFor, addQueryFlags, queryFor } from "../flags.js";
+import { addCommonFlags, addStoreFlags, formatFor, addQueryFlags, queryFor } from "../flags.js";
 import type { Io } from "../io.js";
-import { warnAboutDamage, RecordPrinter } from "../output.js";
+import { openPrinter, warnAboutDamage } from "../output.js";
 import { note, openRecords, warn } from "../world.js";
 
 interface LogFlags extends StoreFlags, QueryFlags {
@@ -38,7 +37,7 @@ export function addLogCommand(parent: Command, io: Io, done: (code: ExitCode) =>
       `
 Examples:
   $ agent-33 decision log
-  $ agent-33 decision log --decision-id decision-quality-gate --since 7d
+  $ agent-33 decision log --decision-id expense-approval --since 7d
   $ agent-33 decision log --label default --reverse --format plain
   $ agent-33 decision log --follow --workflow-id nightly`,
     )
@@ -61,10 +60,6 @@ async function show(flags: LogFlags, io: Io): Promise<ExitCode> {
   if (printer.printed === 0) await noteEmpty(records, flags, io);
   warnAboutDamage(printer, flags, io);
   return 0;
-}
-
-async function openPrinter(flags: LogFlags, io: Io, format: Format): Promise<RecordPrinter> {
-  return new RecordPrinter(io, await createLogWriter(format, await styleFor(flags, io)));
 }
 
 /** Reads one more record than is printed, to know whether there are more. */

@@ -12,6 +12,7 @@ import type { OverrideStatus } from "../../record/override-status.js";
 import { overrideStatuses } from "../../record/override-status.js";
 import { addCommonFlags, addStoreFlags, addTimeRangeFlags, formatFor, styleFor } from "../flags.js";
 import type { Io } from "../io.js";
+import { noteHiddenColumns } from "../output.js";
 import type { PatternFlags } from "../override-patterns.js";
 import { defaultMinimum, showPatterns } from "../override-patterns.js";
 import type { ReadableWorld } from "../world.js";
@@ -77,7 +78,10 @@ Examples:
       if (shown.length === 0 && !flags.quiet) {
         note(io, all.length === 0 ? "no overrides found" : "no matching overrides");
       }
-      io.out.write(await present(overridesView(shown), format, await styleFor(flags, io)));
+      const style = await styleFor(flags, io);
+      const hidden = format === "table" ? hiddenColumns(shown.map(overrideCells), style.columns) : [];
+      io.out.write(await present(overridesView(shown, new Set(hidden)), format, style));
+      noteHiddenColumns(hidden, flags, io);
       warnAboutDefinitions(flags, io, world.definitions.diagnostics);
     });
 }
@@ -147,7 +151,7 @@ function expiryFilter(text: string | undefined, now: number): (each: OverrideSta
     expires_at !== null && status !== "expired" && (parseInstant(expires_at) ?? Infinity) <= latest;
 }
 
-function overridesView(overrides: readonly OverrideStatus[]): View {
+function overridesView(overrides: readonly OverrideStatus[], hidden: ReadonlySet<string>): View {
   return {
     value: overrides,
     items: overrides,
@@ -159,11 +163,10 @@ function overridesView(overrides: readonly OverrideStatus[]): View {
         const [decision = "", name = "", version = "", , ...others] = overrideCells(each);
         return [decision, name, version, style.paint(statusColours[each.status], each.status), ...others];
       });
-      const visible = columnsFor(overrides.map(overrideCells), style.columns);
       const columns = columnTitles
-        .filter((_, index) => visible.has(index))
+        .filter((title) => !hidden.has(title))
         .map((title) => ({ title, ...(title === "window" && { flexible: true as const }) }));
-      const shown = rows.map((row) => row.filter((_, index) => visible.has(index)));
+      const shown = rows.map((row) => row.filter((_, index) => !hidden.has(columnTitles[index] ?? "")));
       return grid(columns, shown, style);
     },
   };
@@ -180,19 +183,22 @@ const columnTitles = [
   "record",
 ];
 
-/** Columns that are dropped on a narrow terminal, in this order: record, version, window, last use, decision. */
-const dropOrder = [7, 2, 4, 6, 0];
+/** Columns that are dropped on a narrow terminal, in this order. */
+const dropOrder = ["record", "version", "window", "last used (UTC)", "decision"];
 
-function columnsFor(rows: readonly (readonly string[])[], width: number): ReadonlySet<number> {
-  const visible = new Set(columnTitles.keys());
-  const widthOf = (index: number): number =>
-    [columnTitles, ...rows].reduce((most, row) => Math.max(most, row[index]?.length ?? 0), 0) + 2;
-  const total = (): number => [...visible].reduce((sum, index) => sum + widthOf(index), -2);
-  for (const index of dropOrder) {
-    if (total() <= width) break;
-    visible.delete(index);
+/** Returns the titles of the columns that have no room. */
+function hiddenColumns(rows: readonly (readonly string[])[], width: number): readonly string[] {
+  const widths = columnTitles.map((title, index) =>
+    rows.reduce((most, row) => Math.max(most, row[index]?.length ?? 0), title.length),
+  );
+  let total = widths.reduce((sum, each) => sum + each + 2, -2);
+  const hidden: string[] = [];
+  for (const title of dropOrder) {
+    if (total <= width) break;
+    total -= (widths[columnTitles.indexOf(title)] ?? 0) + 2;
+    hidden.push(title);
   }
-  return visible;
+  return hidden;
 }
 
 const statusColours: Readonly<Record<OverrideStatus["status"], Colour>> = {

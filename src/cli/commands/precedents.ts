@@ -10,7 +10,6 @@ import type { RecordKey, RelatedRange, LogLine, Query, Store } from "../../model
 import { comparisonView, assessmentView } from "../../present/precedent-views.js";
 import type { Format } from "../../present/format.js";
 import { present } from "../../present/format.js";
-import { createLogWriter } from "../../present/log-writer.js";
 import { parseLimit, parseChoice } from "../../record/record-query.js";
 import { findStoredDefinition, latestStoredDefinition } from "../../record/stored-definition.js";
 import { entitiesOf } from "../../record/record-keys.js";
@@ -31,7 +30,8 @@ import {
 } from "../flags.js";
 import { readDocument } from "../input.js";
 import type { Io } from "../io.js";
-import { warnAboutDamage, RecordPrinter } from "../output.js";
+import { openPrinter, warnAboutDamage } from "../output.js";
+import type { DamageWatch } from "../world.js";
 import {
   note,
   openRecords,
@@ -93,12 +93,12 @@ JSON:
                       outcome_differs | rationale_differs}]}
 
 Examples:
-  $ agent-33 decision precedents policy-filter-customers --input @call.json
+  $ agent-33 decision precedents expense-approval --input @expense.json
   $ agent-33 decision precedents --record latest --min-similarity 0.5
   $ agent-33 decision precedents --record latest --policy customer_inclusion
   $ agent-33 decision precedents --entity segment:enterprise --since 7d
   $ agent-33 decision precedents --policy customer_inclusion --outcome denied
-  $ agent-33 decision precedents policy-filter-customers \\
+  $ agent-33 decision precedents expense-approval \\
       --deviations --last 50 --check`;
 
 async function run(id: string | undefined, flags: PrecedentsFlags, io: Io): Promise<ExitCode> {
@@ -337,7 +337,8 @@ async function showDeviations(
   io: Io,
 ): Promise<ExitCode> {
   const format = formatFor(flags, io, { answer: "one" });
-  const records = await openRecords(flags, io);
+  const damage: DamageWatch | undefined = flags.check ? { isDamaged: false } : undefined;
+  const records = await openRecords(flags, io, damage);
   await assertDecisionKnown(id, records, { flags, io });
   const counts = { damaged: 0, entities: 0 };
   const newest = readDecisions(records.log.select(newestDecisions(id, last)), counts);
@@ -349,7 +350,8 @@ async function showDeviations(
   }
   warnAboutDamage(counts, flags, io);
   if (flags.check && assessment.decisions === 0) failUnlessAllowed(flags, "there are no matching records");
-  return flags.check && hasOutcomeDeviation(assessment) ? 6 : 0;
+  const hasFailed = hasOutcomeDeviation(assessment) || damage?.isDamaged === true;
+  return flags.check && hasFailed ? 6 : 0;
 }
 
 const newestDecisions = (id: string | undefined, limit: number): Query => ({
@@ -382,7 +384,7 @@ async function showRelated(
   const format = formatFor(flags, io, { answer: "many" });
   const records = await openRecords(flags, io);
   await assertDecisionKnown(id, records, { flags, io });
-  const printer = new RecordPrinter(io, await createLogWriter(format, await styleFor(flags, io)));
+  const printer = await openPrinter(flags, io, format);
   const { limit, ...times } = range;
   let hasMore = false;
   for await (const line of records.log.related(key, times)) {

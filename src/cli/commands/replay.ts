@@ -25,6 +25,7 @@ import {
 import { jsonHint, parseDocument, readText, stripByteOrderMark } from "../input.js";
 import type { Io } from "../io.js";
 import { walkProgress } from "../progress.js";
+import type { DamageWatch } from "../world.js";
 import { note, openRecords, assertStoreExists, warn } from "../world.js";
 import { oneLine } from "../../text.js";
 
@@ -51,7 +52,7 @@ export function addReplayCommand(parent: Command, io: Io, done: (code: ExitCode)
     .summary("verify that past decisions are reproducible")
     .description(
       "Evaluate recorded decisions again, with the recorded context, facts and definition. If the result or the " +
-        "deterministic hash differs, the exit code is 6. Records that cannot be replayed, because their inputs were not " +
+        "deterministic hash differs, or the log is damaged, the exit code is 6. Records that cannot be replayed, because their inputs were not " +
         "logged or are masked, are counted and reported. Needs only the store: no clock, network or definitions.",
     )
     .addHelpText(
@@ -60,8 +61,8 @@ export function addReplayCommand(parent: Command, io: Io, done: (code: ExitCode)
 Examples:
   $ agent-33 decision replay latest
   $ agent-33 decision replay --all --since 7d
-  $ agent-33 decision replay --all --decision-id decision-loan-approval --json
-  $ agent-33 decision evaluate decision-loan-approval --input @context.json \\
+  $ agent-33 decision replay --all --decision-id expense-approval --json
+  $ agent-33 decision evaluate loan-approval --input @context.json \\
       --format audit | agent-33 decision replay --payload -`,
     )
     .action(async (references: readonly string[], flags: ReplayFlags) => {
@@ -97,7 +98,8 @@ function assertOneSource(references: readonly string[], flags: ReplayFlags): voi
 async function replay(references: readonly string[], flags: ReplayFlags, io: Io): Promise<ExitCode> {
   const format = formatFor(flags, io, { answer: "one" });
   assertStoreExists(flags, io);
-  const records = await openRecords(flags, io);
+  const damage: DamageWatch = { isDamaged: false };
+  const records = await openRecords(flags, io, damage);
   const report = flags.all ? await replayAll(records, flags, io) : await replayNamed(references, records);
   io.out.write(await present(replayView(report), format, await styleFor(flags, io)));
   if (report.total === 0) noteNothing(flags, io);
@@ -105,6 +107,7 @@ async function replay(references: readonly string[], flags: ReplayFlags, io: Io)
     warn(flags, io, `${recordsText(report.not_replayable)} could not be replayed: ${reasonsText(report)}`);
   }
   if (report.mismatched > 0) return reportMismatches(report, flags, io);
+  if (damage.isDamaged && flags.strict) return 6;
   // Records that could not be replayed prove nothing.
   const isUnproven = report.not_replayable > 0 && (!flags.all || report.matched === 0);
   return isUnproven ? 1 : 0;

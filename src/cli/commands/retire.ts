@@ -15,7 +15,7 @@ export function addRetireCommand(parent: Command, io: Io): void {
       "after",
       `
 Examples:
-  $ agent-33 decision retire decision-quality-gate --key ~/keys/approval.pem`,
+  $ agent-33 decision retire expense-approval --key ~/keys/approval.pem`,
     )
     .action(async (ids: readonly string[], flags: SigningFlags) => {
       formatFor(flags, io, { answer: "many" });

@@ -26,9 +26,9 @@ export function addShowCommand(parent: Command, io: Io): void {
       "after",
       `
 Examples:
-  $ agent-33 decision show decision-escalation-rules
-  $ agent-33 decision show decision-escalation-rules --format yaml
-  $ agent-33 decision show decision-escalation-rules --hash 5d41402a`,
+  $ agent-33 decision show expense-approval
+  $ agent-33 decision show expense-approval --format yaml
+  $ agent-33 decision show expense-approval --hash 5d41402a`,
     )
     .action((id: string, flags: ShowFlags) =>
       flags.hash === undefined ? showCurrent(id, flags, io) : showStored(id, flags.hash, flags, io),

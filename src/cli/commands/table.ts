@@ -140,20 +140,31 @@ async function readTables(file: string, { sheet }: ImportFlags, io: Io): Promise
       return readXlsx(file, Buffer.from(readInput(file, io)), sheet);
     }
     default:
-      throw new DecisionError("usage", `\`${file}\` is not a table: its name ends in \`${type}\``, {
-        hint: "import a .csv, .xlsx or .dmn file; in a spreadsheet program, save an older file as .xlsx or .csv",
-      });
+      throw new DecisionError(
+        "usage",
+        type === ""
+          ? `the name of \`${file}\` does not say what kind of table it is`
+          : `\`${file}\` is not a table: its name ends in \`${type}\``,
+        {
+          hint: "import a .csv, .xlsx or .dmn file; in a spreadsheet program, save an older file as .xlsx or .csv",
+        },
+      );
   }
 }
 
+/** Reads a regular file: a device or a pipe may have no end. */
 function readInput(file: string, io: Io): Uint8Array {
   const path = resolve(io.cwd, file);
   try {
-    const { size } = statSync(path);
-    if (size > maxFileBytes)
+    const stats = statSync(path);
+    if (!stats.isFile() && !stats.isDirectory())
+      throw new DecisionError("input_invalid", `\`${file}\` is not a regular file`, {
+        hint: "copy it to a file",
+      });
+    if (stats.size > maxFileBytes)
       throw new DecisionError(
         "input_invalid",
-        `\`${file}\` has ${size} bytes; a table may have at most ${maxFileBytes}`,
+        `\`${file}\` has ${stats.size} bytes; a table may have at most ${maxFileBytes}`,
         {
           hint: "split the table",
         },
@@ -219,9 +230,9 @@ function addExport(table: Command, io: Io): void {
       "after",
       `
 Examples:
-  $ agent-33 decision table export decision-escalation-rules
-  $ agent-33 decision table export decision-escalation-rules --out escalation.dmn
-  $ agent-33 decision table export decision-escalation-rules --format markdown
+  $ agent-33 decision table export rates
+  $ agent-33 decision table export rates --out rates.dmn
+  $ agent-33 decision table export rates --format markdown
 
 See also: agent-33 help tables`,
     )

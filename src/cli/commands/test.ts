@@ -1,7 +1,11 @@
 import type { Command } from "commander";
 import { systemClock } from "../../clock.js";
+import { nodeCrypto } from "../../digest/sha256.js";
 import { DecisionError } from "../../errors.js";
+import type { Diagnostic } from "../../model/diagnostic.js";
+import { githubAnnotations } from "../../present/diagnostics-view.js";
 import { present } from "../../present/format.js";
+import type { Measure } from "../../present/test-view.js";
 import { testAnnotations, testView } from "../../present/test-view.js";
 import type { ReadyDefinition } from "../../decide/find.js";
 import { find } from "../../decide/find.js";
@@ -20,9 +24,11 @@ import type { ExitCode } from "../exit-codes.js";
 import type { AllowEmptyFlag, CommonFlags } from "../flags.js";
 import { addAllowEmptyFlag, addCommonFlags, failUnlessAllowed, formatFor, styleFor } from "../flags.js";
 import type { Io } from "../io.js";
-import type { OpenedSuite } from "../open-tests.js";
-import { DefinitionLines, openSuite, suitesOf } from "../open-tests.js";
+import type { OpenedSuite, SuitePaths } from "../open-tests.js";
+import { DefinitionLines } from "../definition-files.js";
+import { openSuite, suitesOf } from "../open-tests.js";
 import { percent, Progress } from "../progress.js";
+import type { TestHooks } from "../watch-tests.js";
 import { note, warnAboutDefinitions } from "../world.js";
 
 interface TestFlags extends CommonFlags, AllowEmptyFlag {
@@ -30,6 +36,7 @@ interface TestFlags extends CommonFlags, AllowEmptyFlag {
   readonly threshold?: string;
   readonly mutate?: boolean;
   readonly minScore?: string;
+  readonly watch?: boolean;
 }
 
 export function addTestCommand(parent: Command, io: Io, done: (code: ExitCode) => void): void {
@@ -42,6 +49,7 @@ export function addTestCommand(parent: Command, io: Io, done: (code: ExitCode) =
     )
     .option("--mutate", "change the definitions in many ways, and show the changes that no test notices")
     .option("--min-score <percent>", "fail if tests notice fewer of the changes; implies --mutate")
+    .option("--watch", "run again when a file changes, until Ctrl-C; show which tests fail or pass now")
     .argument("[path...]", "files or directories (default: the directory of definitions)")
     .summary("run the tests of decisions")
     .description(
@@ -54,33 +62,97 @@ export function addTestCommand(parent: Command, io: Io, done: (code: ExitCode) =
       `
 Examples:
   $ agent-33 decision test
-  $ agent-33 decision test decisions/escalation.yaml --coverage
+  $ agent-33 decision test decisions/expense-approval.yaml --coverage
   $ agent-33 decision test --coverage --threshold 100 --format junit > tests.xml`,
     )
     .action(async (paths: readonly string[], flags: TestFlags) => done(await test(paths, flags, io)));
 }
 
 async function test(paths: readonly string[], flags: TestFlags, io: Io): Promise<ExitCode> {
+  const bounds = {
+    threshold: parsePercent("--threshold", flags.threshold),
+    minScore: parsePercent("--min-score", flags.minScore),
+  };
+  if (flags.watch) return watch(paths, bounds, flags, io);
   const format = formatFor(flags, io, { answer: "one", more: ["junit", "github"] });
-  const threshold = parsePercent("--threshold", flags.threshold);
-  const minScore = parsePercent("--min-score", flags.minScore);
-  const suites = await openSuites(paths, flags, io);
-  const results = await runSuites(suites, flags, io);
+  const suites = suitesOf(paths, flags.decisions, io);
+  const report = await makeReport(suites, bounds, { flags, io }).catch((error: unknown) => {
+    if (format === "github") io.out.write(githubAnnotations(problemsOf(error)));
+    throw error;
+  });
+  const tooLow = findTooLow(report, bounds);
+  io.out.write(
+    format === "github"
+      ? testAnnotations(report, new Set(tooLow.keys()))
+      : await presentReport(report, format, flags, io),
+  );
+  for (const message of tooLow.values()) note(io, `error: ${message}`);
+  return report.failed === 0 && tooLow.size === 0 ? 0 : 6;
+}
+
+const problemsOf = (error: unknown): readonly Diagnostic[] =>
+  error instanceof DecisionError
+    ? ((error.details as { readonly problems?: readonly Diagnostic[] } | undefined)?.problems ?? [])
+    : [];
+
+async function watch(paths: readonly string[], bounds: Bounds, flags: TestFlags, io: Io): Promise<ExitCode> {
+  const isMutated = flags.mutate === true || bounds.minScore !== undefined;
+  // In a pipe, too, because what changed is for people to read.
+  const given = { ...flags, format: flags.format ?? (flags.json ? "json" : "table") };
+  const format = formatFor(given, io, { answer: "one", more: ["junit", "github"] });
+  if (format !== "table" || isMutated) {
+    const other = format === "table" ? "--mutate" : `--format ${format}`;
+    throw new DecisionError("usage", `--watch and ${other} cannot be combined`, {
+      hint: "remove one of them",
+    });
+  }
+  const suites = suitesOf(paths, flags.decisions, io);
+  const { watchTests } = await import("../watch-tests.js");
+  return watchTests(
+    {
+      suites,
+      run: (hooks) => makeReport(suites, bounds, { flags, io, hooks }),
+      assertBounds: (report) => {
+        for (const message of findTooLow(report, bounds).values()) note(io, `error: ${message}`);
+      },
+    },
+    flags,
+    io,
+  );
+}
+
+/** The percentages that a run must reach. */
+interface Bounds {
+  readonly threshold: number | undefined;
+  readonly minScore: number | undefined;
+}
+
+interface RunContext {
+  readonly flags: TestFlags;
+  readonly io: Io;
+  readonly hooks?: TestHooks;
+}
+
+async function makeReport(
+  paths: readonly SuitePaths[],
+  { threshold, minScore }: Bounds,
+  context: RunContext,
+): Promise<TestReport> {
+  const { flags, io } = context;
+  nodeCrypto(); // Every definition and answer is hashed: with the portable SHA-256 the samples take 4 ms longer.
+  const suites = await openSuites(paths, context);
+  const results = await runSuites(suites, context);
   if (results.length === 0) {
     failUnlessAllowed(flags, `no tests found in ${suites.map(({ directory }) => directory).join(", ")}`);
   }
   const lines = new DefinitionLines();
   const isMeasured = flags.coverage === true || threshold !== undefined;
   const isMutated = flags.mutate === true || minScore !== undefined;
-  const report: TestReport = {
+  return {
     ...reportOf(results),
     ...(isMeasured && { coverage: await coverageReport(suites, results, lines) }),
     ...(isMutated && { mutation: await mutationReport(suites, results, { lines, flags, io }) }),
   };
-  io.out.write(await presentReport(report, format, flags, io));
-  const isCovered = assertCovered(report, threshold, io);
-  const isThorough = assertScore(report, minScore, io);
-  return report.failed === 0 && isCovered && isThorough ? 0 : 6;
 }
 
 function parsePercent(flag: string, text: string | undefined): number | undefined {
@@ -92,24 +164,24 @@ function parsePercent(flag: string, text: string | undefined): number | undefine
   });
 }
 
-/** Says which coverage is too low. */
-function assertCovered({ coverage }: TestReport, threshold: number | undefined, io: Io): boolean {
-  if (coverage === undefined || threshold === undefined) return true;
-  const low = (["branches", "conditions"] as const).filter(
-    (what) => coverage[what].covered * 100 < threshold * coverage[what].total,
-  );
-  for (const what of low) {
-    note(io, `error: ${coverage[what].percent} % of ${what} are covered, at least ${threshold} % must be`);
+/** Returns the measures that are lower than their bounds, each with a message. */
+function findTooLow(
+  { coverage, mutation }: TestReport,
+  { threshold, minScore }: Bounds,
+): ReadonlyMap<Measure, string> {
+  const messages = new Map<Measure, string>();
+  for (const what of ["branches", "conditions"] as const) {
+    const ratio = coverage?.[what];
+    if (ratio === undefined || threshold === undefined || ratio.covered * 100 >= threshold * ratio.total)
+      continue;
+    messages.set(what, `${ratio.percent} % of ${what} are covered, at least ${threshold} % must be`);
   }
-  return low.length === 0;
-}
-
-function assertScore({ mutation }: TestReport, minScore: number | undefined, io: Io): boolean {
-  if (mutation === undefined || minScore === undefined) return true;
-  const { killed, total, score } = mutation;
-  if (killed * 100 >= minScore * total) return true;
-  note(io, `error: the tests notice ${score} % of the mutations, at least ${minScore} % must be noticed`);
-  return false;
+  if (mutation !== undefined && minScore !== undefined && mutation.killed * 100 < minScore * mutation.total) {
+    const { score } = mutation;
+    const message = `the tests notice ${score} % of the mutations, at least ${minScore} % must be noticed`;
+    messages.set("mutations", message);
+  }
+  return messages;
 }
 
 interface MutationOptions {
@@ -135,8 +207,9 @@ async function mutationReport(
   progress.erase();
   const survivors: LocatedSurvivor[] = [];
   for (const { definition, mutation, path, example_input } of found.flatMap((each) => each.survivors)) {
-    const line = await lines.find(definition, path);
-    survivors.push({ decision: definition.loaded.definition.id, mutation, line, example_input });
+    const line = (await lines.of(definition.loaded))(path);
+    const { file } = definition.loaded;
+    survivors.push({ decision: definition.loaded.definition.id, mutation, file, line, example_input });
   }
   const sum = (key: "killed" | "total" | "equivalent"): number =>
     found.reduce((all, each) => all + each[key], 0);
@@ -160,10 +233,11 @@ async function coverageReport(
   for (const definition of definitions) {
     const { id } = definition.loaded.definition;
     const { missed = [], ...ratios } = coverage.decisions[id] ?? {};
+    const { file } = definition.loaded;
     const withLines: LocatedMissed[] = [];
     for (const { path, ...each } of missed) {
-      const line = await lines.find(definition, path);
-      withLines.push({ ...each, file: definition.loaded.file, line });
+      const lineOf = await lines.of(definition.loaded);
+      withLines.push({ ...each, file, line: lineOf(path) });
     }
     located.set(id, { ...(ratios as CoverageReport["decisions"][string]), missed: withLines });
   }
@@ -172,15 +246,13 @@ async function coverageReport(
 
 async function presentReport(
   report: TestReport,
-  format: ReturnType<typeof formatFor<"junit" | "github">>,
+  format: Exclude<ReturnType<typeof formatFor<"junit" | "github">>, "github">,
   flags: TestFlags,
   io: Io,
 ): Promise<string> {
   switch (format) {
     case "junit":
       return (await import("../../present/junit.js")).junitReport(report);
-    case "github":
-      return testAnnotations(report);
     case "table":
     case "plain":
     case "json":
@@ -192,12 +264,11 @@ async function presentReport(
 
 /** Opens the tests; throws if any of them is invalid. */
 async function openSuites(
-  paths: readonly string[],
-  flags: TestFlags,
-  io: Io,
+  paths: readonly SuitePaths[],
+  { flags, io, hooks }: RunContext,
 ): Promise<readonly OpenedSuite[]> {
   const suites: OpenedSuite[] = [];
-  for (const each of suitesOf(paths, flags.decisions, io)) suites.push(await openSuite(each, io));
+  for (const each of paths) suites.push(await openSuite(each, io, hooks?.onData));
   const problems = suites.flatMap((suite) => suite.problems);
   const [first] = problems;
   if (first !== undefined) {
@@ -211,8 +282,7 @@ async function openSuites(
 
 async function runSuites(
   suites: readonly OpenedSuite[],
-  flags: TestFlags,
-  io: Io,
+  { flags, io, hooks }: RunContext,
 ): Promise<readonly CaseResult[]> {
   const startedAt = systemClock();
   const progress = new Progress(io, flags.quiet);
@@ -220,7 +290,8 @@ async function runSuites(
   for (const { definitions, cases, tested } of suites) {
     const onProgress = (done: number, total: number): void =>
       progress.show(() => `running tests, ${percent(done, total)}`);
-    results.push(...(await runTests(cases, tested, { definitions, startedAt, onProgress })));
+    const options = { definitions, startedAt, onProgress, ...(hooks && { pause: hooks.pause }) };
+    results.push(...(await runTests(cases, tested, options)));
   }
   progress.erase();
   return results;

@@ -36,7 +36,7 @@ export function addValidateCommand(parent: Command, io: Io, done: (code: ExitCod
       `
 Examples:
   $ agent-33 decision validate
-  $ agent-33 decision validate decisions/quality-gate.yaml --format json
+  $ agent-33 decision validate decisions/expense-approval.yaml --format json
   $ agent-33 decision validate --require-approval --format github`,
     )
     .action(async (paths: readonly string[], flags: ValidateFlags) => {

@@ -41,7 +41,8 @@ export function formatDefinitions(
   // An alias must stay after its anchor, so that some maps may have to keep their order.
   for (const sorted of ["all", "without anchors", "none"] as const) {
     const printed = print(trees.map((tree) => sortDocument(tree, sorted)));
-    if (hasContent(printed, original)) return { type: "formatted", text: withLineEndsOf(text, printed) };
+    if (printed === text || hasContent(printed, original))
+      return { type: "formatted", text: withLineEndsOf(text, printed) };
   }
   return failed({ line: 1, column: 1 }, "the file cannot be formatted without changing what it means");
 }

@@ -1,4 +1,4 @@
-import { compileTemplate } from "../../expression/template.js";
+import { compileInput, compileTemplate } from "../../expression/template.js";
 import { compileRule } from "../../expression/rule/compile-rule.js";
 import type { Definition } from "../../model/definition.js";
 import type { Diagnostic } from "../../model/diagnostic.js";
@@ -20,20 +20,23 @@ import { PathMap, uniqueFetches } from "../fetches.js";
 import { outputsOf } from "../outputs.js";
 import type { LocatedDefinition } from "../read-definitions.js";
 import type { Path } from "../yaml-source.js";
-import { reviewConditions, reviewWeights } from "./review-routing.js";
+import { nearest } from "../../text.js";
+import { reviewCases, reviewWeights } from "./review-routing.js";
 import { reviewGate, reviewPolicies, reviewScored } from "./review-rules.js";
 import { reviewSpelling } from "./review-spelling.js";
 import { reviewTextOrder } from "./review-text-order.js";
 import { reviewTypes } from "./review-types.js";
 
 /** Returns the warnings and notes about one valid definition. */
-export function reviewDefinition({ file, definition, source }: LocatedDefinition): readonly Diagnostic[] {
+export function reviewDefinition(located: LocatedDefinition): readonly Diagnostic[] {
+  const { file, definition, source, testedFields } = located;
   const place = { file, within: ["decision"], decision_id: definition.id };
-  const mistakes = [...reviewTextOrder(definition), ...reviewSpelling(definition)];
+  const mistakes = [...reviewTextOrder(definition), ...reviewSpelling(definition, testedFields)];
   const findings = [
     ...reviewByType(definition),
     ...reviewTypes(definition, mistakes),
     ...mistakes,
+    ...reviewInput(definition),
     ...reviewCache(definition),
     ...reviewFetches(definition),
     ...reviewMaskedOutputs(definition),
@@ -47,7 +50,7 @@ function reviewByType(definition: Definition): readonly Finding[] {
     case "binary":
     case "switch":
     case "rule_table":
-      return reviewConditions(definition);
+      return reviewCases(definition);
     case "weighted":
       return reviewWeights(definition);
     case "scored":
@@ -57,6 +60,36 @@ function reviewByType(definition: Definition): readonly Finding[] {
     case "gate":
       return reviewGate(definition);
   }
+}
+
+/** Finds an `input` that nothing reads. The answers of weighted decisions depend on it without conditions. */
+function reviewInput(definition: Definition): readonly Finding[] {
+  if (definition.input === undefined || definition.type === "weighted" || !isRouting(definition)) return [];
+  const reads = expressionsIn(definition).flatMap(({ path, text, compile }) =>
+    path[0] === "input" ? [] : compile(text).reads,
+  );
+  if (reads.some((read) => read.split(".")[0] === "input")) return [];
+  const intended = reads.map((read) => [read, asInput(read, definition.input)] as const);
+  const [read, corrected] = intended.find(([, each]) => each !== undefined) ?? [];
+  const hint =
+    corrected === undefined
+      ? "read it as `input` in conditions, or remove it"
+      : `write \`${corrected}\` instead of \`${read}\`, or remove \`input\``;
+  const message = "`input` is declared, but no condition reads it";
+  return [{ path: ["input"], severity: "warning", message, hint }];
+}
+
+/** Returns a path that was probably meant to read the input: misspelt, or the path of the input or its last name. */
+function asInput(read: string, input = ""): string | undefined {
+  const steps = read.split(".");
+  const { tree } = compileInput(input);
+  const path = tree?.kind === "path" ? tree.segments : [];
+  const isSame = (start: readonly string[]): boolean =>
+    start.length > 0 && start.every((step, index) => steps[index] === step);
+  if (isSame(path)) return ["input", ...steps.slice(path.length)].join(".");
+  if (isSame(path.slice(-1)) || nearest(steps[0] ?? "", ["input"]) !== undefined)
+    return ["input", ...steps.slice(1)].join(".");
+  return undefined;
 }
 
 function reviewCache(definition: Definition): readonly Finding[] {

@@ -1,9 +1,10 @@
+import { isObject } from "../../expression/equal.js";
 import { compileInput } from "../../expression/template.js";
 import type { Definition, WeightedDefinition } from "../../model/definition.js";
 import type { Diagnostic } from "../../model/diagnostic.js";
 import { branchesOf } from "../branches.js";
 import { cycleText, findCycles } from "../cycles.js";
-import type { FileSummary, LocatedTarget } from "../definition-file.js";
+import type { FileSummary, LocatedTarget, LocatedTest } from "../definition-file.js";
 import { declaredEndpoints, declaredTargets } from "../definition-file.js";
 import { diagnosticAt, locateFinding } from "../diagnostics.js";
 import type { LocatedDefinition } from "../read-definitions.js";
@@ -16,10 +17,10 @@ import { reviewEndpoints } from "./review-endpoints.js";
 export function reviewDirectory(
   files: readonly FileSummary[],
   located: readonly LocatedDefinition[],
-  options: ReviewOptions,
+  { tests = [], ...options }: ReviewOptions & { readonly tests?: readonly LocatedTest[] },
 ): readonly Diagnostic[] {
   const masks = files.flatMap((file) => file.masks ?? []);
-  const definitions = masks.length === 0 ? located : located.map((each) => withMasks(each, masks));
+  const definitions = located.map((each) => withTestedFields(withMasks(each, masks), tests));
   return [
     ...definitions.flatMap(reviewDefinition),
     ...reviewSharedBuckets(definitions),
@@ -52,9 +53,18 @@ function reviewObservers(
 
 /** Adds the masks for every decision to those of a definition. */
 function withMasks(located: LocatedDefinition, masks: readonly string[]): LocatedDefinition {
+  if (masks.length === 0) return located;
   const { definition } = located;
   const mask = [...(definition.logging?.mask ?? []), ...masks];
   return { ...located, definition: { ...definition, logging: { ...definition.logging, mask } } };
+}
+
+/** Adds the fields that the contexts of the tests of a definition have, as far as they are not in other files. */
+function withTestedFields(located: LocatedDefinition, tests: readonly LocatedTest[]): LocatedDefinition {
+  const inputs = tests.flatMap(({ test: { decision, input } }) =>
+    decision === located.definition.id && isObject(input) ? [input] : [],
+  );
+  return inputs.length === 0 ? located : { ...located, testedFields: inputs.flatMap(Object.keys) };
 }
 
 /** Finds disabled targets that something leads to, and cycles of decisions. */
@@ -138,23 +148,24 @@ export function reviewSharedBuckets(definitions: readonly LocatedDefinition[]): 
     else group.push(each);
   }
   return [...groups.values()]
-    .filter((group) => group.length > 1)
     .map((group) => group.slice(-maxReported))
-    .flatMap((group) => group.map((each) => sharedBucketDiagnostic(each, group)));
+    .flatMap((group) => group.flatMap((each) => sharedBucketDiagnostic(each, group)));
 }
 
 function sharedBucketDiagnostic(
   { file, definition, source }: LocatedWeighted,
   group: readonly LocatedWeighted[],
-): Diagnostic {
-  const others = group.map((each) => each.definition.id).filter((id) => id !== definition.id);
-  const names = others.map((id) => `\`${id}\``).join(", ");
+): readonly Diagnostic[] {
+  // An id that is used twice has an error of its own.
+  const others = new Set(group.map((each) => each.definition.id).filter((id) => id !== definition.id));
+  if (others.size === 0) return [];
+  const names = [...others].map((id) => `\`${id}\``).join(", ");
   const salt = definition.salt === undefined ? "without a salt" : "with the same salt";
   const message = `the same input is used ${salt} in ${names}, so the splits are not independent`;
   const path = [definition.input === undefined ? "id" : "input"];
   const place = { file, within: ["decision"], decision_id: definition.id };
   const hint = "set a different `salt` in each";
-  return locateFinding({ path, severity: "warning", message, hint }, source, place);
+  return [locateFinding({ path, severity: "warning", message, hint }, source, place)];
 }
 
 function normalizedInput({ input }: Definition): string {

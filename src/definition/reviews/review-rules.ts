@@ -31,20 +31,10 @@ export function reviewScored(definition: ScoredDefinition): readonly Finding[] {
   const findings: Finding[] = [];
   for (const [at, evaluator] of evaluators.entries()) {
     if (!("rules" in evaluator)) continue;
-    const always = evaluator.rules.findIndex(({ when }) => isAlwaysTrue(when));
-    for (const [index, { id, then }] of evaluator.rules.entries()) {
-      const path = ["evaluators", at, "rules", index];
-      if (/\{\{|\$\{/.test(then.reason ?? "")) {
-        findings.push(
-          warning(
-            [...path, "then", "reason"],
-            "the reason of a vote is not a template: it is used as written",
-          ),
-        );
-      }
-      if (always === -1 || index <= always) continue;
-      const first = evaluator.rules[always]?.id ?? "";
-      findings.push(warning(path, `\`${id}\` is never reached: \`${first}\` always matches`));
+    for (const [index, { then }] of evaluator.rules.entries()) {
+      if (!/\{\{|\$\{/.test(then.reason ?? "")) continue;
+      const path = ["evaluators", at, "rules", index, "then", "reason"];
+      findings.push(warning(path, "the reason of a vote is not a template: it is used as written"));
     }
   }
   const hasVote = evaluators.some(

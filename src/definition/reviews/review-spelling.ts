@@ -10,9 +10,12 @@ import { expressionsIn } from "../expressions.js";
 
 /**
  * Finds expressions that are valid, but probably mean something else: text and dates without quotes, constants of other
- * languages, dashes in names.
+ * languages, dashes in names. `testedFields` are fields that the contexts of tests have.
  */
-export function reviewSpelling(definition: Definition): readonly Finding[] {
+export function reviewSpelling(
+  definition: Definition,
+  testedFields: readonly string[] = [],
+): readonly Finding[] {
   const expressions = expressionsIn(definition).map(({ path, text, compile }) => {
     const { tree } = compile(text);
     const isBare = tree !== undefined && !/^\s*(?:\{\{|\$\{)/.test(text);
@@ -23,7 +26,7 @@ export function reviewSpelling(definition: Definition): readonly Finding[] {
     };
   });
   const trees = expressions.flatMap(({ parts }) => parts.map(({ tree }) => tree));
-  const fields = knownFields(definition, trees);
+  const fields = new Set([...knownFields(definition, trees), ...testedFields]);
   return expressions.flatMap(({ path, text, parts }) =>
     parts.flatMap(({ expression, offset }) =>
       findMistakes(expression, fields).map(({ at, message, hint }) => ({
@@ -145,7 +148,8 @@ const reserved = ["input", "context", "facts", "system", "tool", "params", "sess
 
 /**
  * Returns the names that are fields, as far as the definition shows: those that are read in any place where a text
- * would make no sense, and declared ones. Only a name that is compared with a longer path, and nothing else, is not.
+ * would make no sense, and declared ones. A name is not if it is only compared with a longer path, or to the right of
+ * another name.
  */
 function knownFields(definition: Definition, trees: readonly Node[]): ReadonlySet<string> {
   const fields = new Set([...reserved, ...declaredFields(definition)]);
@@ -161,26 +165,46 @@ function collectFields(node: Node, fields: Set<string>, skipped: readonly Node[]
   for (const child of children(node)) collectFields(child, fields, names);
 }
 
-/** Returns the single names that a node compares with a longer path whose last part is another name. */
+/** Returns the single names that a node compares with another path as if they were texts. */
 function comparedNames(node: Node): readonly Node[] {
   if (node.kind === "membership")
-    return node.list.kind === "list" ? node.list.items.filter((each) => isTextLike(each, node.item)) : [];
+    return node.list.kind === "list" ? node.list.items.filter((each) => isTextAfter(node.item, each)) : [];
   if (node.kind !== "compare" || node.rest.length !== 1) return [];
   const [comparison] = node.rest;
   if (comparison === undefined || !["==", "!="].includes(comparison.operator)) return [];
   const { operand } = comparison;
   return [
-    ...(isTextLike(operand, node.first) ? [operand] : []),
-    ...(isTextLike(node.first, operand) ? [node.first] : []),
+    ...(isTextAfter(node.first, operand) ? [operand] : []),
+    ...(isTextBefore(operand, node.first) ? [node.first] : []),
   ];
 }
 
-/** `order.currency == currency` compares two fields. */
-function isTextLike(node: Node, other: Node): boolean {
-  if (node.kind !== "path" || node.segments.length !== 1 || other.kind !== "path") return false;
-  const isLonger = other.segments.length > 1 || other.segments[0] === "input";
-  return isLonger && other.segments.at(-1) !== node.segments[0];
+/** `shipped == order.status` may have a text on its left, `currency == order.currency` compares two fields. */
+function isTextBefore(path: Node, text: Node): boolean {
+  const [first, ...rest] = fieldSegments(path);
+  return isName(text) && (rest.length > 0 || first === "input") && (rest.at(-1) ?? first) !== nameOf(text);
 }
+
+/** `severity == critical` may have a text on its right, too, `old_status == new_status` compares two fields. */
+function isTextAfter(path: Node, text: Node): boolean {
+  const segments = fieldSegments(path);
+  if (!isName(text) || segments.length !== 1) return isTextBefore(path, text);
+  const words = wordsOf(segments[0] ?? "");
+  return !wordsOf(nameOf(text)).some((word) => words.includes(word));
+}
+
+/** The steps of a path from the context; empty for anything else. */
+function fieldSegments(node: Node): readonly string[] {
+  if (node.kind !== "path") return [];
+  return node.segments[0] === "context" ? node.segments.slice(1) : node.segments;
+}
+
+const isName = (node: Node): boolean => node.kind === "path" && node.segments.length === 1;
+const nameOf = (node: Node): string => (node.kind === "path" ? (node.segments[0] ?? "") : "");
+
+/** The words of a name in `snake_case` or `camelCase`. */
+const wordsOf = (name: string): readonly string[] =>
+  name.split(/_|(?<=[a-z0-9])(?=[A-Z])/).map((word) => word.toLowerCase());
 
 /** The names that a definition declares: computed values, fetched data, and properties of the context. */
 function declaredFields(definition: Definition): readonly string[] {

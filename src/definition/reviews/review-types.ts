@@ -27,6 +27,9 @@ export function reviewTypes(definition: Definition, mistakes: readonly Finding[]
   });
 }
 
+/** Whether it follows from warnings about a condition that it never matches. */
+export const hasTypeErrors = (condition: string): boolean => errorsIn(condition, true).length > 0;
+
 interface LocatedError extends Pick<CertainError, "message" | "hint"> {
   readonly at: number;
 }

@@ -59,7 +59,14 @@ const routing = {
     type: "object",
     ...leadsSomewhere,
     additionalProperties: false,
-    properties: answer,
+    properties: {
+      ...answer,
+      unexpected: {
+        type: "boolean",
+        description:
+          "`true`: no input is meant to lead here, so `analyze --check` fails if one does. `false`: some are, also with `hit_policy: unique`.",
+      },
+    },
     description: "The target, the output or both if no case matches.",
   },
   on_error: onError,

@@ -35,7 +35,7 @@ export const ruleCondition = {
     none: { ...nested, description: "None of these may be true." },
     field: { type: "string", description: "A path into the context, such as credit.score." },
     op: {
-      enum: [...ruleOperators.keys()],
+      enum: [...ruleOperators().keys()],
       description: "An operator; `agent-33 help operators` lists them.",
     },
     value: { description: "The value that the field is compared with." },

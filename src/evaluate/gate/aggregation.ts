@@ -1,5 +1,6 @@
 import type { PreparedRule, RuleResult } from "./gate-rule.js";
 import { evaluateRule } from "./gate-rule.js";
+import { explainMissing } from "./errored-texts.js";
 import type { GateRule, Status } from "../../model/definition.js";
 import type { ConditionDetail, ErroredPredicate } from "../../model/result.js";
 import type { Scope } from "../../model/scope.js";
@@ -30,7 +31,7 @@ export function prepareAggregation(fileOrder: readonly PreparedRule[]): Aggregat
   // Copying this object and changing a few keys is faster than adding every key.
   const blank = Object.fromEntries(fileOrder.map(({ id, results }) => [id, results.notMatched.detail]));
   return (scope, errors) => {
-    const results = rules.map((rule) => evaluateRule(rule, scope));
+    const results = rules.map((rule) => withCause(evaluateRule(rule, scope), errors));
     const matches = matchedIndexes(results);
     const suppressed = suppress(matches);
     const active = new Set(matches.filter((index) => !suppressed.has(index)));
@@ -46,6 +47,19 @@ export function prepareAggregation(fileOrder: readonly PreparedRule[]): Aggregat
       details: applyResults({ ...blank }, results),
       failed: failedOf(indexes, results),
     };
+  };
+}
+
+/** Names the reason where a rule is errored because a computed value is. */
+function withCause(result: RuleResult, errors: readonly ErroredPredicate[]): RuleResult {
+  const { errored, trace, detail } = result;
+  if (errored === undefined) return result;
+  const error = explainMissing(errored.error, errors);
+  return {
+    ...result,
+    errored: { ...errored, error },
+    trace: { ...trace, error },
+    detail: { ...detail, error },
   };
 }
 

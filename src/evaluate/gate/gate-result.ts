@@ -1,5 +1,6 @@
 import type { AggregatedRules } from "./aggregation.js";
 import { isPermissive } from "./aggregation.js";
+import { describeErrored, explainMissing, summariseErrored } from "./errored-texts.js";
 import type { PreparedRule } from "./gate-rule.js";
 import { mergeWorkFrames } from "./work-frame.js";
 import { Failure } from "../../expression/failure.js";
@@ -81,11 +82,15 @@ interface RuleOutput {
 }
 
 /** Evaluates the output of the first deciding rule that has one. Without a value, the gate must not be GREEN. */
-function evaluateOutput({ deciding }: AggregatedRules, scope: Scope): RuleOutput {
-  const rule = deciding.find(({ preparedOutput }) => preparedOutput !== undefined);
-  const value = rule?.preparedOutput?.evaluate(scope) ?? null;
-  if (!(value instanceof Failure)) return { value };
-  return { value: null, error: { source: "output", name: rule?.id ?? "", error: value.message } };
+function evaluateOutput({ deciding, errors }: AggregatedRules, scope: Scope): RuleOutput {
+  for (const { id, preparedOutput } of deciding) {
+    if (preparedOutput === undefined) continue;
+    const value = preparedOutput.evaluate(scope);
+    if (!(value instanceof Failure)) return { value };
+    const error = explainMissing(value.message, errors);
+    return { value: null, error: { source: "output", name: id, error } };
+  }
+  return { value: null };
 }
 
 const withError = (aggregated: AggregatedRules, error: ErroredPredicate): AggregatedRules => ({
@@ -146,57 +151,6 @@ const toNamedCondition = ({ name, expression, result, error }: LimitResult): Nam
   result,
   ...(error !== undefined && { error }),
 });
-
-/** Returns the message for something that could not be evaluated. */
-export function describeErrored({ source, name = "", error }: ErroredPredicate): string {
-  switch (source) {
-    case "enrich":
-      return `no data from \`${name}\`: ${error}`;
-    case "context_schema":
-      return `the context does not match the schema: ${error}`;
-    case "input":
-      return `the input could not be evaluated: ${error}`;
-    case "computed":
-      return `the computed value \`${name}\` could not be evaluated: ${error}`;
-    case "applies_when":
-      return `\`applies_when\` of \`${name}\` could not be evaluated: ${error}`;
-    case "when":
-      return `\`${name}\` could not be evaluated: ${error}`;
-    case "output":
-      return `the output of \`${name}\` could not be evaluated: ${error}`;
-  }
-}
-
-/** Sums up the errors of a gate in one sentence that names the required data which is missing. */
-export function summariseErrored(errors: readonly ErroredPredicate[]): string {
-  const mismatches = errors.filter(({ source }) => source === "context_schema");
-  const unfetched = errors.filter(({ source }) => source === "enrich");
-  const outputs = errors.filter(({ source }) => source === "output");
-  const count = errors.length - mismatches.length - unfetched.length - outputs.length;
-  const fetches = unfetched.map(({ name = "", missing = name }) => `\`${missing}\` from \`${name}\``);
-  const fields = mismatches.flatMap(({ missing }) => (missing === undefined ? [] : [`\`${missing}\``]));
-  const absent = fields.length === 0 ? "" : `: ${areMissing(fields)}`;
-  const parts = [
-    ...(fetches.length > 0 ? [`required data could not be fetched: ${listOf(fetches)}`] : []),
-    ...(mismatches.length > 0 ? [`the context does not match the schema${absent}`] : []),
-    ...(count > 0 ? [`${count} ${count === 1 ? "condition" : "conditions"} could not be evaluated`] : []),
-    ...(outputs.length > 0 ? ["the output could not be evaluated"] : []),
-  ];
-  return parts.join(", and ");
-}
-
-const maxNamed = 10;
-
-/** Names the first of many. */
-function listOf(names: readonly string[]): string {
-  const all = [...new Set(names)];
-  const rest = all.length - maxNamed;
-  const shown = rest > 0 ? [...all.slice(0, maxNamed), `${rest} more`] : all;
-  return [shown.slice(0, -1).join(", "), ...shown.slice(-1)].filter((each) => each !== "").join(" and ");
-}
-
-const areMissing = (fields: readonly string[]): string =>
-  `${listOf(fields)} ${fields.length === 1 ? "is" : "are"} missing`;
 
 const noMatchReason = (errors: readonly ErroredPredicate[]): string =>
   errors.length === 0 ? "no rule matched" : `no rule matched; ${summariseErrored(errors)}`;

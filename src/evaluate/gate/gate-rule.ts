@@ -28,10 +28,7 @@ export interface RuleResult {
   readonly errored: ErroredPredicate | undefined;
 }
 
-export function prepareRule(
-  rule: GateRule,
-  isMaskedPath: (path: string) => boolean = () => false,
-): PreparedRule {
+export function prepareRule(rule: GateRule, isMaskedPath: (path: string) => boolean): PreparedRule {
   const appliesWhen = rule.applies_when === undefined ? undefined : compileCondition(rule.applies_when);
   const applied = appliesWhen === undefined ? undefined : true;
   return {

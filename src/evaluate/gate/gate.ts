@@ -21,6 +21,7 @@ import { prepareShadowCheck } from "../evaluate.js";
 import type { PreparedLimit } from "../limits.js";
 import { prepareLimits } from "../limits.js";
 import { needsOf } from "../policy/policy-facts.js";
+import { explainMissing } from "./errored-texts.js";
 
 /** `gate`: decides whether and how an agent may continue. It is never GREEN if anything cannot be evaluated. */
 export function prepareGate(
@@ -105,8 +106,10 @@ function prepareInputsRead(
       const inputs = byRule.get(rule);
       return (applies === false ? inputs?.skipped : inputs?.applied) ?? [];
     });
-    const answering = aggregation.deciding_rules.find((id) => outputs.has(id));
-    if (answering !== undefined) ofRules.push(outputs.get(answering) ?? []);
+    const ofOutput = aggregation.deciding_rules
+      .map((id) => outputs.get(id))
+      .find((inputs) => inputs !== undefined);
+    if (ofOutput !== undefined) ofRules.push(ofOutput);
     return tested === undefined ? ofRules : [...ofRules, ...limits.map(({ inputs }) => inputs)];
   };
 }
@@ -184,7 +187,8 @@ export function compute(computed: readonly ComputedValue[], scope: Scope, errors
   for (const { name, expression } of computed) {
     const value = expression.evaluate(extended);
     if (value instanceof Failure) {
-      errors.push({ source: "computed", name, expression: expression.text, error: value.message });
+      const error = explainMissing(value.message, errors);
+      errors.push({ source: "computed", name, expression: expression.text, error });
     } else {
       values[name] = value;
     }

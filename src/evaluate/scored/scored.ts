@@ -19,7 +19,7 @@ import { tallyVotes } from "./tally-votes.js";
 export function prepareScored(
   definition: ScoredDefinition,
   input: Template | undefined,
-  masks: readonly string[] = definition.logging?.mask ?? [],
+  masks: readonly string[],
 ): PreparedType {
   const isMasked = maskedPathTest(input, masks);
   const evaluators = definition.evaluators.map((each) => prepareEvaluator(each, isMasked));

@@ -22,7 +22,7 @@ const duration = { name: "duration", type: "duration" } as const;
 const length = (text: string): IsoDuration =>
   parseIsoDuration(text) ?? { months: 0, milliseconds: Number.NaN, hasTime: true };
 
-export const dateFunctions: readonly FunctionEntry[] = [
+export const dateFunctions = (): readonly FunctionEntry[] => [
   {
     name: "before",
     summary: "the first instant is earlier than the second",

@@ -10,7 +10,7 @@ const membership: readonly Parameter[] = [
   { name: "item", type: "any", rest: true },
 ];
 
-export const listFunctions: readonly FunctionEntry[] = [
+export const listFunctions = (): readonly FunctionEntry[] => [
   {
     name: "length",
     summary: "the number of items of a list, or of characters (code points) of a text",
@@ -65,7 +65,7 @@ function membershipIn(list: readonly Json[]): (item: Json) => boolean {
 /** Values have equal canonical texts only if they are equal. */
 const keyOf = (value: Json): string => canonicalJson(value);
 
-export const lookupFunctions: readonly FunctionEntry[] = [
+export const lookupFunctions = (): readonly FunctionEntry[] => [
   {
     name: "exists",
     summary: "the value is neither missing nor null",

@@ -26,7 +26,7 @@ const wholeNumbers: Domain = {
   includes: (...values) => values.every(Number.isSafeInteger),
 };
 
-export const mathematicalFunctions: readonly FunctionEntry[] = [
+export const mathematicalFunctions = (): readonly FunctionEntry[] => [
   formula("sqrt", "the square root", Math.sqrt, {
     example: ["sqrt(9)", 3],
     domain: notNegative,
@@ -108,7 +108,7 @@ const somePeriods: Domain = {
   includes: (_amount, perPeriod = -1, count = 0) => perPeriod > -1 && count > 0,
 };
 
-export const financialFunctions: readonly FunctionEntry[] = [
+export const financialFunctions = (): readonly FunctionEntry[] => [
   formula(
     "compound_interest",
     "the amount after one year at a yearly rate that is credited in this many periods",
@@ -173,6 +173,7 @@ function formula(
     parameters,
     returns: "number",
     example: { expression, answer },
+    ...(!isExact && { round: toStableDigits }),
     run: (...values: [number, number, number]) => {
       if (domain?.includes(...values) === false) fail(`\`${name}\` needs ${domain.text}`);
       const result = compute(...values);
@@ -186,7 +187,9 @@ function formula(
  * Rounds to 12 significant digits. The last digits of these functions differ between versions of JavaScript
  * engines, and a decision must not depend on them; `log10(1000)` is also exactly 3.
  */
-const toStableDigits = (number: number): number => Number(number.toPrecision(12));
+function toStableDigits(number: number): number {
+  return Number(number.toPrecision(12));
+}
 
 function factorial(number: number): number {
   let product = 1;

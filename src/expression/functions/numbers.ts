@@ -5,7 +5,7 @@ import type { FunctionEntry } from "../function-table.js";
 
 const value = { name: "value", type: "number" } as const;
 
-export const numberFunctions: readonly FunctionEntry[] = [
+export const numberFunctions = (): readonly FunctionEntry[] => [
   {
     name: "abs",
     summary: "the absolute value",

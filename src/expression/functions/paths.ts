@@ -2,7 +2,7 @@ import { fail } from "../failure.js";
 import { isWithin, normalizePath, rootOf } from "../file-path.js";
 import type { FunctionEntry } from "../function-table.js";
 
-export const pathFunctions: readonly FunctionEntry[] = [
+export const pathFunctions = (): readonly FunctionEntry[] => [
   {
     name: "path_within",
     summary: "the path is the base or below it; errored if only one is absolute, for `~` and for URLs",

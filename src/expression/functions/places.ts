@@ -9,7 +9,7 @@ const place = { name: "place", type: "place" } as const;
 /** Arguments of type `place` are checked before the call, so they are valid here. */
 const at = (value: Json): Place => parsePlace(value) ?? { lat: Number.NaN, lon: Number.NaN };
 
-export const placeFunctions: readonly FunctionEntry[] = [
+export const placeFunctions = (): readonly FunctionEntry[] => [
   {
     name: "within_radius",
     summary: "the place is at most this many kilometres from the center, along a great circle",

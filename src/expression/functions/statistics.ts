@@ -4,7 +4,7 @@ import type { FunctionEntry } from "../function-table.js";
 
 const list = { name: "list", type: "list" } as const;
 
-export const statisticalFunctions: readonly FunctionEntry[] = [
+export const statisticalFunctions = (): readonly FunctionEntry[] => [
   statistic("sum", "the sum of the numbers in the list; 0 if it is empty", ["sum([1.5, 4, 2.5])", 8], {
     least: 0,
     compute: sumOf,

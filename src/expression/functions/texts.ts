@@ -5,7 +5,7 @@ import type { FunctionEntry } from "../function-table.js";
 import { maxTextLength } from "../operators.js";
 import { compilePattern, textTooLongMessage } from "../pattern.js";
 
-export const textFunctions: readonly FunctionEntry[] = [
+export const textFunctions = (): readonly FunctionEntry[] => [
   {
     name: "contains",
     summary: "the text contains a part, or the list an item",

@@ -139,7 +139,7 @@ export function compileField(
 }
 
 function findOperator(op: string): RuleOperator {
-  const operator = ruleOperators.get(op);
+  const operator = ruleOperators().get(op);
   if (operator === undefined) throw new Error(`the check accepted the unknown operator \`${op}\``);
   return operator;
 }

@@ -131,12 +131,12 @@ function checkFieldPath(field: string): Finding | undefined {
 }
 
 function checkOperator(op: string): Finding | undefined {
-  if (ruleOperators.has(op)) return undefined;
+  if (ruleOperators().has(op)) return undefined;
   return { message: `unknown operator \`${op}\``, hint: suggestOperator(op) };
 }
 
 function valueDiagnostics({ op, value }: RawCondition, path: Path): readonly RuleDiagnostic[] {
-  const operator = typeof op === "string" ? ruleOperators.get(op) : undefined;
+  const operator = typeof op === "string" ? ruleOperators().get(op) : undefined;
   if (operator === undefined) return [];
   if (value === undefined) {
     if (operator.takesNoValue) return [];
@@ -195,9 +195,9 @@ const operatorByAlias: ReadonlyMap<string, string> = new Map(
 /** Returns a hint with the most similar operator. */
 function suggestOperator(word: string): string {
   const plain = toSnakeCase(word);
-  const name = ruleOperators.has(plain) ? plain : operatorByAlias.get(plain);
+  const name = ruleOperators().has(plain) ? plain : operatorByAlias.get(plain);
   if (name !== undefined) return `did you mean \`${name}\`?`;
-  return didYouMean(plain, ruleOperators.keys()) ?? `use one of ${[...ruleOperators.keys()].join(", ")}`;
+  return didYouMean(plain, ruleOperators().keys()) ?? `use one of ${[...ruleOperators().keys()].join(", ")}`;
 }
 
 function toSnakeCase(word: string): string {

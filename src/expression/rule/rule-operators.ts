@@ -16,28 +16,32 @@ import type { RuleOperator } from "./rule-operator.js";
 import type { Json } from "../../model/json.js";
 import type { ConditionTrace, FieldTrace } from "../../model/result.js";
 
-export const ruleOperatorGroups: readonly {
+export const ruleOperatorGroups = (): readonly {
   readonly title: string;
   readonly entries: readonly RuleOperator[];
-}[] = [
-  { title: "Comparison", entries: comparisonOperators },
-  { title: "Presence", entries: presenceOperators },
-  { title: "Text", entries: textOperators },
-  { title: "Numbers", entries: numberOperators },
-  { title: "Mathematics", entries: mathematicalOperators },
-  { title: "Finance (a rate is a share, such as 0.05)", entries: financialOperators },
-  { title: "Dates (ISO 8601 text; a date alone is UTC, a time needs a zone)", entries: dateOperators },
-  { title: "Parts of a date, in UTC", entries: datePartOperators },
-  { title: "Durations", entries: [...durationOperators, ...dateArithmeticOperators, ...rateOperators] },
-  { title: "Lists", entries: listOperators },
-  { title: "Aggregates of a list", entries: [...aggregateOperators, ...statisticalOperators] },
-  { title: "Places", entries: placeOperators },
-  { title: "Enrichment", entries: fetchingOperators },
+}[] => [
+  { title: "Comparison", entries: comparisonOperators() },
+  { title: "Presence", entries: presenceOperators() },
+  { title: "Text", entries: textOperators() },
+  { title: "Numbers", entries: numberOperators() },
+  { title: "Mathematics", entries: mathematicalOperators() },
+  { title: "Finance (a rate is a share, such as 0.05)", entries: financialOperators() },
+  { title: "Dates (ISO 8601 text; a date alone is UTC, a time needs a zone)", entries: dateOperators() },
+  { title: "Parts of a date, in UTC", entries: datePartOperators() },
+  { title: "Durations", entries: [...durationOperators(), ...dateArithmeticOperators(), ...rateOperators()] },
+  { title: "Lists", entries: listOperators() },
+  { title: "Aggregates of a list", entries: [...aggregateOperators(), ...statisticalOperators()] },
+  { title: "Places", entries: placeOperators() },
+  { title: "Enrichment", entries: fetchingOperators() },
 ];
 
-export const ruleOperators: ReadonlyMap<string, RuleOperator> = new Map(
-  ruleOperatorGroups.flatMap((group) => group.entries.map((entry) => [entry.name, entry] as const)),
-);
+let operators: ReadonlyMap<string, RuleOperator> | undefined;
+
+/** All operators by name. Built on first use: only scored decisions need them. */
+export const ruleOperators = (): ReadonlyMap<string, RuleOperator> =>
+  (operators ??= new Map(
+    ruleOperatorGroups().flatMap((group) => group.entries.map((entry) => [entry.name, entry] as const)),
+  ));
 
 const maxValueLength = 120;
 
@@ -45,7 +49,7 @@ const maxValueLength = 120;
 export function describeConditionTrace(trace: ConditionTrace): string {
   if ("expression" in trace) return trace.expression;
   const { field, operator, expected, negated } = trace;
-  const entry = ruleOperators.get(operator);
+  const entry = ruleOperators().get(operator);
   const text = entry?.describe?.(field, expected) ?? joinParts(trace, entry);
   return negated ? `not (${text})` : text;
 }

@@ -13,14 +13,11 @@ export function parseJsonBody(bytes: Buffer): unknown {
     return parseJson(bytes.toString("utf8"), { maxDepth });
   } catch (error) {
     if (!(error instanceof InvalidJson)) throw error;
-    if (error.value === undefined) throw invalidBody(withoutExcerpt(error));
+    if (error.value === undefined) throw invalidBody(error.message);
     const { message, hint } = error;
     throw new DecisionError("input_invalid", `the body cannot be used: ${message}`, { hint });
   }
 }
-
-/** Removes the excerpt of the body from a message of JSON.parse. */
-const withoutExcerpt = ({ message }: Error): string => message.replace(/,? *(?:\.\.\.)?".*$/s, "");
 
 const invalidBody = (reason: string): DecisionError =>
   new DecisionError("input_invalid", `the body is not valid JSON: ${reason}`, {

@@ -83,6 +83,7 @@ const statusByCode: Readonly<Record<ErrorCode, number>> = {
   invalid_audit_adapter: 422,
   replay_mismatch: 422,
   nothing_to_check: 422,
+  not_replayable: 422,
   definition_invalid: 503,
   definitions_missing: 503,
   expression_invalid: 503,

@@ -2,7 +2,13 @@ import type { ServerContext } from "@modelcontextprotocol/server";
 import { callTool, formatError } from "./call-tool.js";
 import { toProtocolError } from "./json-rpc.js";
 import { completeIds, listResources, readResource, resourceTemplates } from "./resources.js";
-import { PlainServer, ProtocolError, ProtocolErrorCode, ResourceNotFoundError } from "./sdk.js";
+import {
+  answerValidator,
+  PlainServer,
+  ProtocolError,
+  ProtocolErrorCode,
+  ResourceNotFoundError,
+} from "./sdk.js";
 import { listTools } from "./tools.js";
 import { DecisionError } from "../../errors.js";
 import type { Permissions, Scope } from "../auth/authenticate.js";
@@ -45,7 +51,11 @@ export function createMcpServer(options: McpOptions, connection: Connection): Pl
   const capabilities = { tools: { listChanged }, resources: { listChanged }, completions: {} };
   const server = new PlainServer(
     { name: "agent-33", version: options.version },
-    { capabilities, instructions: instructionsFor({ caller, offered: options.scopes }) },
+    {
+      capabilities,
+      instructions: instructionsFor({ caller, offered: options.scopes }),
+      jsonSchemaValidator: answerValidator,
+    },
   );
   const handler =
     <Request, Answer>(answer: (request: Request, invocation: Invocation) => Promise<Answer>) =>

@@ -97,7 +97,11 @@ function invalidInput(
   const unused = accepted.filter((key) => !isValidKey(key, input, issues));
   const suggestion = unknownKeys(input, accepted).flatMap((key) => didYouMean(key, unused) ?? [])[0];
   return new DecisionError("input_invalid", issues.map(({ message }) => message).join("; "), {
-    hint: suggestion ?? missingKeysHint(issues) ?? acceptedKeysHint(unused, input, accepted),
+    hint:
+      suggestion ??
+      missingKeysHint(issues) ??
+      contextHint(issues, unknownKeys(input, accepted)) ??
+      acceptedKeysHint(unused, input, accepted),
     details: { errors: issues },
   });
 }
@@ -114,6 +118,17 @@ function missingKeysHint(issues: readonly SchemaViolation[]): string | undefined
   if (missing.length < issues.length) return undefined;
   return `add ${missing.map((key) => `\`${key}\``).join(", ")}`;
 }
+
+/** Shows where the values to decide on belong, if they were sent as the whole request. */
+function contextHint(issues: readonly SchemaViolation[], unknown: readonly string[]): string | undefined {
+  const isWithout = issues.some(({ path, missing }) => path === "" && missing === "context");
+  if (!isWithout || unknown.length === 0) return undefined;
+  const values = unknown.slice(0, maxShownKeys).map((key) => `${JSON.stringify(key)}: …`);
+  if (unknown.length > maxShownKeys) values.push("…");
+  return `send {"context": {${values.join(", ")}}}`;
+}
+
+const maxShownKeys = 3;
 
 function acceptedKeysHint(unused: readonly string[], input: unknown, accepted: readonly string[]): string {
   if (!isObject(input)) return "send a JSON object";

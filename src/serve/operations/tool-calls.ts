@@ -47,7 +47,7 @@ export const checkToolCall = defineOperation<CheckInput, CheckResult>({
       tool: inputText("the tool to be called"),
       params: objectField("the params of the call"),
       session: objectField(
-        "data of the session that policies read; kept for later calls with the same session_id",
+        "data of the session that policies read; kept for your later calls of the session",
       ),
       resources: objectField("data of the resources that policies read"),
       context: objectField("other data that policies read"),
@@ -76,6 +76,7 @@ export const checkToolCall = defineOperation<CheckInput, CheckResult>({
       fixed_params,
       dry_run,
       strict,
+      may_report: hasScope(invocation, "report"),
       ...toProvenance(input, invocation),
     });
     return {

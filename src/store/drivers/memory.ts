@@ -138,6 +138,7 @@ function memoryLedger(): { readonly log: Ledger; readonly load: (snapshot: Store
     },
     tally: (id, range) => Promise.resolve(tallyOf(decisions(id, range))),
     tallyByHour: (id, range) => Promise.resolve(hourTalliesOf(decisions(id, range))),
+    pruned: () => Promise.resolve((lines[0]?.record.seq ?? 1) - 1),
     prunable(bound) {
       const isRemovable = ({ record }: LogLine): boolean =>
         "keep" in bound ? record.seq <= size - bound.keep : microsecondsOf(record.timestamp) < bound.before;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { LocatedDefinition } from "../../../src/definition/read-definitions.js";
+import { reviewConditions } from "../../../src/analysis/review-conditions.js";
 import { readDefinitions } from "../../../src/definition/read-definitions.js";
 import { reviewDefinition } from "../../../src/definition/reviews/review-definition.js";
 
@@ -14,7 +15,7 @@ function warningsOf(yaml: string): readonly string[] {
   const located: LocatedDefinition[] = [];
   readDefinitions("f.yaml", Buffer.from(yaml), (each) => located.push(each));
   return located
-    .flatMap(reviewDefinition)
+    .flatMap((each) => [...reviewDefinition(each), ...reviewConditions(each)])
     .filter(({ severity }) => severity === "warning")
     .map(({ line, column, message }) => `${line}:${column} ${message}`);
 }

@@ -20,6 +20,11 @@ describe("a probable mistake in an expression", () => {
     ["input == shipped", "`shipped` without quotes is a field of the context, not a text"],
     ["order.status in ('lost', sent)", "`sent` without quotes is a field of the context, not a text"],
     ["{{ order.status == shipped }}", "`shipped` without quotes is a field of the context, not a text"],
+    ["severity == critical", "`critical` without quotes is a field of the context, not a text"],
+    ["context.severity == critical", "`critical` without quotes is a field of the context, not a text"],
+    ["severity != critical", "`critical` without quotes is a field of the context, not a text"],
+    ["severity in ('low', high)", "`high` without quotes is a field of the context, not a text"],
+    ["severity not in (high, 'low')", "`high` without quotes is a field of the context, not a text"],
     ["order.is-vip", "`order.is-vip` subtracts `vip` from `order.is`"],
     ["is-vip == true", "`is-vip` subtracts `vip` from `is`"],
     ["order.status === 'x'", "`===` means the same as `==`"],
@@ -37,7 +42,11 @@ describe("a probable mistake in an expression", () => {
     ["order.total == limit", "exists(limit)"],
     ["order.total == limit", "limit.daily > 3"],
     ["order.currency == currency"],
-    ["password == confirmation"],
+    ["old_status == new_status", "createdBy != approvedBy"],
+    ["requester != approver", "starts_with(approver, 'bot-')"],
+    ["requester != approver", "approver == 'root'"],
+    ["requester in (owner, approver)", "owner != null", "length(approver) > 0"],
+    ["requester == context.approver", "context.owner != requester"],
     ["order.total == context.limit"],
     ["order.total - order.discount > 5"],
     ["order.total -discount > 5"],
@@ -61,6 +70,12 @@ describe("a probable mistake in an expression", () => {
       rules: [{ id: "r", tier: "T3", severity: 1, when: "a.b == limit or a.c == most", status: "GREEN" }],
     } as unknown as Definition;
     expect(messages(gate)).toEqual([]);
+  });
+
+  it("is not found where the context of a test has the field", () => {
+    const definition = withConditions("requester != approver", "status == closed");
+    const found = reviewSpelling(definition, ["requester", "approver"]).map(({ message }) => message);
+    expect(found).toEqual(["`closed` without quotes is a field of the context, not a text"]);
   });
 
   it("has its place, and a hint with the fix", () => {

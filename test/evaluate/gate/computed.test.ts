@@ -42,9 +42,37 @@ describe("a computed value", () => {
   it("that is errored is missing to those that read it, also if the context has such a key", () => {
     expect(errored({ a: "n > 1", b: "not a" }, { a: true })).toEqual([
       { source: "computed", name: "a", expression: "n > 1", error: "`n` is missing" },
-      { source: "computed", name: "b", expression: "not a", error: "`a` is missing" },
+      { source: "computed", name: "b", expression: "not a", error: "computed value `a`: `n` is missing" },
     ]);
   });
+
+  it.each([
+    { name: "a rule", gate: gateOf([rule("r", { when: "a.b" })], { computed: { a: "n" } }) },
+    {
+      name: "whether a rule applies",
+      gate: gateOf([rule("r", { applies_when: "a" })], { computed: { a: "n" } }),
+    },
+    {
+      name: "a rule, through another one",
+      gate: gateOf([rule("r", { when: "z" })], { computed: { z: "not a", a: "n" } }),
+      error: "computed value `z`: computed value `a`: `n` is missing",
+    },
+    {
+      name: "an output",
+      gate: gateOf([rule("r", { when: "true", output: "{{ a }}" })], { computed: { a: "n" } }),
+    },
+  ])(
+    "that is errored is the reason why $name is",
+    ({ gate, error = "computed value `a`: `n` is missing" }) => {
+      const { errored_predicates, predicate_traces } = answerOf(gate, {}).decision_metadata;
+      const last = errored_predicates.at(-1);
+      expect(last).toMatchObject({ name: "r", error });
+      if (last?.source !== "output") {
+        expect(predicate_traces).toMatchObject([{ rule: "r", error }]);
+        expect(ask(gate, {}).evaluation_details).toMatchObject({ r: { error } });
+      }
+    },
+  );
 
   it("cannot be read by the input, even if the context has such a key", () => {
     const gate = gateOf([rule("always", { when: "true", status: "GREEN" })], {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { describeErrored, summariseErrored } from "../../../src/evaluate/gate/gate-result.js";
+import { describeErrored, summariseErrored } from "../../../src/evaluate/gate/errored-texts.js";
 import type { ErroredPredicate } from "../../../src/model/result.js";
 
 const error = "`n` is missing";
@@ -50,6 +50,22 @@ describe("an evaluation error", () => {
       "the context does not match the schema: `f0`, `f1`, `f2`, `f3`, `f4`, `f5`, `f6`, `f7`, `f8`, `f9` and 2 more are missing",
     ],
     [[unfit, unfit], "the context does not match the schema"],
+    [
+      [{ source: "computed", name: "a", error }, failing, { ...failing, source: "applies_when" }],
+      "the computed value `a` and 2 conditions could not be evaluated",
+    ],
+    [
+      [
+        { source: "computed", name: "a", error },
+        { source: "computed", name: "b", error },
+        { source: "input", error },
+      ],
+      "the input and the computed values `a` and `b` could not be evaluated",
+    ],
+    [
+      [failing, { source: "output", name: "large", error }],
+      "1 condition and the output could not be evaluated",
+    ],
     [[unfit, failing], "the context does not match the schema, and 1 condition could not be evaluated"],
   ])("is summarised: %j", (errors, expected) => {
     expect(summariseErrored(errors)).toBe(expected);

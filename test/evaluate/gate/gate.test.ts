@@ -88,14 +88,14 @@ describe("the answer of a gate", () => {
     expect(answer).toMatchObject({
       selected_labels: ["YELLOW"],
       because: [
-        "the context does not match the schema: `amount` and `payee` are missing, and 2 conditions could not be evaluated",
+        "the context does not match the schema: `amount` and `payee` are missing, and the computed value `is_large` and 1 condition could not be evaluated",
         "true",
       ],
       warnings: [
         "the context does not match the schema: `amount` is missing",
         "the context does not match the schema: `payee` is missing",
         "the computed value `is_large` could not be evaluated: `amount` is missing",
-        "`large-needs-review` could not be evaluated: `is_large` is missing",
+        "`large-needs-review` could not be evaluated: computed value `is_large`: `amount` is missing",
       ],
       outcome: {
         status: "YELLOW",
@@ -112,7 +112,12 @@ describe("the answer of a gate", () => {
       { source: "context_schema", missing: "amount", error: "`amount` is missing" },
       { source: "context_schema", missing: "payee", error: "`payee` is missing" },
       { source: "computed", name: "is_large", expression: "amount > 10000", error: "`amount` is missing" },
-      { source: "when", name: "large-needs-review", expression: "is_large", error: "`is_large` is missing" },
+      {
+        source: "when",
+        name: "large-needs-review",
+        expression: "is_large",
+        error: "computed value `is_large`: `amount` is missing",
+      },
     ]);
   });
 

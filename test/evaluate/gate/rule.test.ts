@@ -4,8 +4,10 @@ import type { GateRule } from "../../../src/model/definition.js";
 import type { JsonObject } from "../../../src/model/json.js";
 import { rule, scopeOf } from "./gates.js";
 
+const isMasked = (): boolean => false;
+
 const judged = (written: GateRule, context: JsonObject) =>
-  evaluateRule(prepareRule(written), scopeOf(context));
+  evaluateRule(prepareRule(written, isMasked), scopeOf(context));
 
 const trace = { rule: "hot", tier: "T2", severity: 10, status: "YELLOW", when: "hot" };
 
@@ -59,7 +61,7 @@ describe("a rule", () => {
   });
 
   it("shares its answers among evaluations, frozen", () => {
-    const prepared = prepareRule(rule("hot", { work_frame: { allowed_actions: ["a"] } }));
+    const prepared = prepareRule(rule("hot", { work_frame: { allowed_actions: ["a"] } }), isMasked);
     const [first, second] = [1, 2].map(() => evaluateRule(prepared, scopeOf({ hot: true })));
     expect(second).toBe(first);
     const parts = [first, first?.trace, first?.detail, prepared.frame, prepared.frame.allowed_actions];

@@ -108,6 +108,18 @@ describe("an evaluator with rules", () => {
     expect(prepareEvaluator(gate).reads).toEqual(["score", "score"]);
   });
 
+  it("has the output of the rule that voted, which reads all of its context", () => {
+    const voter = prepareEvaluator(
+      ruleset("r", [
+        whenRule("low", "n < 0", { decision: "a", output: "none" }),
+        whenRule("high", "n > 0", { decision: "a", output: "{{ fee * 2 }}" }),
+      ]),
+    );
+    expect(voter.reads).toEqual(["n", "n", "fee"]);
+    const scope = scopeOf({ n: 1, fee: 4 });
+    expect(voter.outputOf(voter.vote(scope).detail)?.evaluate(scope)).toBe(8);
+  });
+
   it("is rejected with a weight out of bounds or without a condition", () => {
     const heavy = ifRule("r", { field: "a", op: "present" }, { decision: "a", weight: 2 });
     expect(thrownBy(() => prepareEvaluator(ruleset("r", [heavy])))).toBeInstanceOf(InvalidWeightError);

@@ -53,8 +53,24 @@ describe("the output of a scored decision", () => {
   });
 
   it("is null where the fallback decides", () => {
-    const weak = voteFor("a", { decision: "approve", weight: 0.2, output: 1 });
-    expect(ask(scoredOf([weak], { scoring: threshold(0.8) })).outputs).toEqual([null]);
+    const weak = voteFor("a", { decision: "approve", weight: 0.2, output: "{{ fee }}" });
+    const prepared = prepare(scoredOf([weak], { scoring: threshold(0.8) }));
+    const evaluated = evaluate(prepared, scopeOf({ fee: 1 }));
+    expect(evaluated.outputs).toEqual([null]);
+    expect(prepared.inputsRead(evaluated).flat()).toEqual([]);
+  });
+
+  it("comes from another evaluator where a custom one has the strongest vote", () => {
+    const definition = scoredOf([
+      { name: "agent", custom: "review" },
+      voteFor("a", { decision: "approve", weight: 0.2, output: "standard" }),
+    ]);
+    const review = { decision: "approve", weight: 0.9, reason: "", metadata: {} };
+    const scope = { ...scopeOf({}), facts: { votes: { review } } };
+    expect(evaluate(prepare(definition), scope)).toMatchObject({
+      selected_labels: ["approve"],
+      outputs: ["standard"],
+    });
   });
 
   it("is no part of the votes, whose hash the specification defines", () => {

@@ -37,7 +37,7 @@ export function checkValue(op: string, value: Json): string | undefined {
 }
 
 export function operatorNamed(op: string): RuleOperator {
-  const operator = ruleOperators.get(op);
+  const operator = ruleOperators().get(op);
   if (operator === undefined) throw new Error(`unknown operator ${op}`);
   return operator;
 }

@@ -170,7 +170,7 @@ describe("an operator of another name", () => {
     "without a similar one, as %j, gets the list of all",
     (op) => {
       const [diagnostic] = ruleDiagnostics({ ...valid, op });
-      expect(diagnostic?.hint).toBe(`use one of ${[...ruleOperators.keys()].join(", ")}`);
+      expect(diagnostic?.hint).toBe(`use one of ${[...ruleOperators().keys()].join(", ")}`);
     },
   );
 });

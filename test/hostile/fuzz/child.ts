@@ -6,7 +6,7 @@ import { reviewDefinition } from "../../../src/definition/reviews/review-definit
 import { DecisionError } from "../../../src/errors.js";
 import { evaluate } from "../../../src/evaluate/evaluate.js";
 import { prepare } from "../../../src/evaluate/prepare.js";
-import { compile } from "../../../src/expression/compile.js";
+import { compile, interpretedEvaluations } from "../../../src/expression/compile.js";
 import type { Definition } from "../../../src/model/definition.js";
 import type { JsonObject } from "../../../src/model/json.js";
 import { orders, workTime } from "../child-process.js";
@@ -47,7 +47,8 @@ function run(input: FuzzInput): boolean {
 /** True where there was something to evaluate. */
 function runExpression(text: string): boolean {
   const expression = compile(text);
-  for (const context of contexts) expression.evaluate({ context, input: 1, facts: {}, system: {} });
+  for (let count = 0; count <= interpretedEvaluations; count++)
+    for (const context of contexts) expression.evaluate({ context, input: 1, facts: {}, system: {} });
   return true;
 }
 

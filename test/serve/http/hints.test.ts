@@ -59,6 +59,21 @@ describe("the hint of an error response", () => {
     expect(answer.body["hint"]).not.toContain("decision_id");
   });
 
+  it.each([
+    { path: evaluate, body: { animal: {} }, hint: 'send {"context": {"animal": …}}' },
+    {
+      path: "/decide",
+      body: { a: 1, b: 2, c: 3, d: 4 },
+      hint: 'send {"context": {"a": …, "b": …, "c": …, …}}',
+    },
+    { path: evaluate, body: { contxt: {} }, hint: "did you mean `context`?" },
+  ])(
+    "says that the values to decide on belong in the context: $path, $body",
+    async ({ path, body, hint }) => {
+      expect((await post(server, path, body)).body).toMatchObject({ status: 400, hint });
+    },
+  );
+
   it("names the keys to add, if only these are wrong", async () => {
     const { body } = await post(server, "/check", { tool: "t" });
     expect(body).toMatchObject({ status: 400, detail: "`params` is missing", hint: "add `params`" });

@@ -48,6 +48,7 @@ const expected: Readonly<Record<ErrorCode, number>> = {
   invalid_audit_adapter: 422,
   replay_mismatch: 422,
   nothing_to_check: 422,
+  not_replayable: 422,
   fetch_refused: 502,
   request_failed: 502,
   network_failed: 502,

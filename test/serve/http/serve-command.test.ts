@@ -70,7 +70,11 @@ const failed = async (exit: Promise<unknown>, said: { readonly err: string }): P
 
 describe("agent-33 decision serve", () => {
   it("finishes running requests on SIGTERM, and leaves an intact log", async () => {
-    const { url, port, child, store, said, exit } = await start();
+    const { url, port, child, store, decisions, said, exit } = await start();
+    expect(said.err).toMatch(/^listening on /);
+    expect(said.err).toContain(
+      `\ndecisions: 14 in ${decisions} (from --decisions)\nstore: ${store} (from --store)\n`,
+    );
     expect(await post({ url }, "/decide", routineWire)).toMatchObject({
       status: 200,
       body: { status: "GREEN" },

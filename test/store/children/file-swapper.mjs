@@ -10,5 +10,5 @@ for (let turn = 0; ; turn++) {
     renameSync(`${path}.tmp`, path);
   } else writeFileSync(path, text, { flag: "r+" });
   // Long enough for some complete reads, short enough for some reads during a change.
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 45 + Math.random() * 30);
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 45 + Math.random() * 150);
 }

@@ -14,7 +14,7 @@ import {
   typeMismatch,
 } from "../rule-operator.js";
 
-export const comparisonOperators: readonly RuleOperator[] = [
+export const comparisonOperators = (): readonly RuleOperator[] => [
   ruleOperator({
     name: "eq",
     symbol: "=",
@@ -115,7 +115,7 @@ function parseOrdered(value: Json): Ordered | Failure {
   return isNumber(value) || typeof value === "string" ? value : invalidValue("a number or text", value);
 }
 
-export const presenceOperators: readonly RuleOperator[] = [
+export const presenceOperators = (): readonly RuleOperator[] => [
   ruleOperator({
     name: "present",
     summary: "the value is not missing, null, '', [] or {}; false and 0 are present",

@@ -33,7 +33,7 @@ const number = { field: "ratio", actual: 1 };
 const amounts = { field: "amounts", actual: [1, 5, 9] };
 const placed = { field: "placed_at", actual: "2026-03-02T12:00:00Z" };
 
-export const mathematicalOperators: readonly RuleOperator[] = [
+export const mathematicalOperators = (): readonly RuleOperator[] => [
   computedOperator("sqrt", { field: "area", actual: 9, value: 3 }),
   computedOperator("cbrt", { field: "volume", actual: 27, value: { gte: 2, lt: 4 } }),
   computedOperator("power", {
@@ -74,7 +74,7 @@ export const mathematicalOperators: readonly RuleOperator[] = [
   }),
 ];
 
-export const statisticalOperators: readonly RuleOperator[] = [
+export const statisticalOperators = (): readonly RuleOperator[] => [
   computedOperator("mean", { by: "average", ...amounts, value: 5 }),
   computedOperator("median", { ...amounts, value: { gte: 5 } }),
   computedOperator("variance", { ...amounts, value: { lt: 11 } }),
@@ -92,22 +92,23 @@ export const statisticalOperators: readonly RuleOperator[] = [
   ),
 ];
 
-export const financialOperators: readonly RuleOperator[] = (
-  [
-    ["compound_interest", "principal", 1000, { rate: 0.05, periods: 12, result: 1051.16 }],
-    ["present_value", "future_value", 1000, { rate: 0.05, periods: 10, result: 613.91 }],
-    ["future_value", "present_value", 1000, { rate: 0.05, periods: 10, gt: 1600 }],
-    ["payment", "principal", 1000, { rate: 0.01, periods: 12, result: 88.85 }],
-  ] as const
-).map(([name, field, actual, value]) =>
-  computedOperator(name, {
-    ...{ field, actual, value },
-    keys: { rate: anyNumber, periods: positiveNumber },
-    isMoney: true,
-  }),
-);
+export const financialOperators = (): readonly RuleOperator[] =>
+  (
+    [
+      ["compound_interest", "principal", 1000, { rate: 0.05, periods: 12, result: 1051.16 }],
+      ["present_value", "future_value", 1000, { rate: 0.05, periods: 10, result: 613.91 }],
+      ["future_value", "present_value", 1000, { rate: 0.05, periods: 10, gt: 1600 }],
+      ["payment", "principal", 1000, { rate: 0.01, periods: 12, result: 88.85 }],
+    ] as const
+  ).map(([name, field, actual, value]) =>
+    computedOperator(name, {
+      ...{ field, actual, value },
+      keys: { rate: anyNumber, periods: positiveNumber },
+      isMoney: true,
+    }),
+  );
 
-export const datePartOperators: readonly RuleOperator[] = [
+export const datePartOperators = (): readonly RuleOperator[] => [
   computedOperator("hour_of_day", { by: "hour", ...placed, value: { min: 9, max: 17 } }),
   computedOperator("day_of_month", { by: "day", ...placed, value: 2 }),
   computedOperator("month", { ...placed, value: 3 }),
@@ -115,15 +116,14 @@ export const datePartOperators: readonly RuleOperator[] = [
   computedOperator("week_of_year", { ...placed, value: 10 }),
 ];
 
-export const rateOperators: readonly RuleOperator[] = (
-  ["rate_per_second", "rate_per_minute", "rate_per_hour"] as const
-).map((name) =>
-  computedOperator(name, {
-    ...{ field: "requests", actual: ["2026-03-02T12:00:00Z", "2026-03-02T12:00:30Z"] },
-    value: { max: 10 },
-    answer: name !== "rate_per_hour",
-  }),
-);
+export const rateOperators = (): readonly RuleOperator[] =>
+  (["rate_per_second", "rate_per_minute", "rate_per_hour"] as const).map((name) =>
+    computedOperator(name, {
+      ...{ field: "requests", actual: ["2026-03-02T12:00:00Z", "2026-03-02T12:00:30Z"] },
+      value: { max: 10 },
+      answer: name !== "rate_per_hour",
+    }),
+  );
 
 interface ComputedOptions {
   /** The name of the function; absent: that of the operator. */
@@ -150,7 +150,7 @@ function computedOperator(name: string, options: ComputedOptions): RuleOperator 
     summary,
     takes,
     example: { condition: { field, op: name, value }, context: { [field]: actual }, answer },
-    parse: (given) => parseComputation(given, options) ?? invalidValue(takes, given),
+    parse: (given) => parseComputation(given, options, entry) ?? invalidValue(takes, given),
     test: (computation) => compare(name, entry, computation),
   });
 }
@@ -170,10 +170,15 @@ interface Computation {
 function parseComputation(
   value: Json,
   { keys = {}, isMoney }: ComputedOptions,
+  { round = (limit) => limit }: FunctionEntry,
 ): Computation | Failure | undefined {
   const names = Object.keys(keys);
+  // Otherwise a limit with more digits than the computed number could never be equal to it.
+  const roundLimit = (limit: Json): Json => (isNumber(limit) ? round(limit) : limit);
+  const roundLimits = (limits: JsonObject): JsonObject =>
+    Object.fromEntries(Object.entries(limits).map(([key, limit]) => [key, roundLimit(limit)]));
   if (names.length === 0) {
-    const holds = parseComputedBounds(value);
+    const holds = parseComputedBounds(isObject(value) ? roundLimits(value) : roundLimit(value));
     return holds instanceof Failure ? holds : { args: [], holds };
   }
   const map = isList(value) ? namedItems(value, [...names, "result"]) : value;
@@ -182,7 +187,8 @@ function parseComputation(
     const given = map[key];
     return isNumber(given) && keys[key]?.is(given) ? [given] : [];
   });
-  const limits = Object.fromEntries(Object.entries(map).filter(([key]) => !names.includes(key)));
+  const others = Object.entries(map).filter(([key]) => !names.includes(key));
+  const limits = roundLimits(Object.fromEntries(others));
   const holds = isMoney ? parseMoneyLimits(limits) : parseComputedLimits(limits);
   return args.length < names.length || holds === undefined ? undefined : { args, holds };
 }

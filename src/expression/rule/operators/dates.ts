@@ -19,7 +19,7 @@ const dayInMilliseconds = 86_400_000;
 
 const daysDescription = "a day (`monday`, `mon`, or 0 for Sunday to 6) or a list of days";
 
-export const dateOperators: readonly RuleOperator[] = [
+export const dateOperators = (): readonly RuleOperator[] => [
   ruleOperator({
     name: "before_date",
     summary: "earlier than this instant",
@@ -78,28 +78,27 @@ const otherDescription = "`now` (the time of the request) or the path of a date"
 
 const durationDescription = `a map of \`end\`, ${otherDescription}, and of bounds such as \`gt\` to numbers`;
 
-export const durationOperators: readonly RuleOperator[] = (
-  ["seconds", "minutes", "hours", "days"] as const
-).map((unit) =>
-  ruleOperator({
-    name: `duration_${unit}`,
-    summary: `the ${unit} between the date and \`end\`, whichever is earlier`,
-    takes: durationDescription,
-    example: {
-      condition: {
-        field: "placed_at",
-        op: `duration_${unit}`,
-        value: { end: "shipped_at", max: 86_400_000 / units[unit] },
+export const durationOperators = (): readonly RuleOperator[] =>
+  (["seconds", "minutes", "hours", "days"] as const).map((unit) =>
+    ruleOperator({
+      name: `duration_${unit}`,
+      summary: `the ${unit} between the date and \`end\`, whichever is earlier`,
+      takes: durationDescription,
+      example: {
+        condition: {
+          field: "placed_at",
+          op: `duration_${unit}`,
+          value: { end: "shipped_at", max: 86_400_000 / units[unit] },
+        },
+        context: { ...placed, shipped_at: "2026-03-03T09:00:00Z" },
+        answer: true,
       },
-      context: { ...placed, shipped_at: "2026-03-03T09:00:00Z" },
-      answer: true,
-    },
-    parse: parseElapsed,
-    test: ({ other, holds }) =>
-      onInstants(`duration_${unit}`, other, (at, end) => holds(Math.abs(end - at) / units[unit])),
-    extraReads: ({ other }) => [other],
-  }),
-);
+      parse: parseElapsed,
+      test: ({ other, holds }) =>
+        onInstants(`duration_${unit}`, other, (at, end) => holds(Math.abs(end - at) / units[unit])),
+      extraReads: ({ other }) => [other],
+    }),
+  );
 
 const comparisons: ReadonlyMap<string, (a: number, b: number) => boolean> = new Map([
   ["eq", (a, b) => Math.abs(a - b) < 1000],
@@ -109,9 +108,11 @@ const comparisons: ReadonlyMap<string, (a: number, b: number) => boolean> = new 
   ["lte", (a, b) => a <= b],
 ]);
 
-export const dateArithmeticOperators: readonly RuleOperator[] = (
-  ["days", "hours", "minutes"] as const
-).flatMap((unit) => [shiftOperator("add", unit), shiftOperator("subtract", unit)]);
+export const dateArithmeticOperators = (): readonly RuleOperator[] =>
+  (["days", "hours", "minutes"] as const).flatMap((unit) => [
+    shiftOperator("add", unit),
+    shiftOperator("subtract", unit),
+  ]);
 
 function shiftOperator(action: "add" | "subtract", unit: Unit): RuleOperator {
   const name = `${action}_${unit}`;

@@ -8,7 +8,7 @@ import type { RuleOperator } from "../rule-operator.js";
 import { ruleOperator, invalidValue, describeValue } from "../rule-operator.js";
 
 /** The data is fetched before the evaluation and is part of the facts; the operator tests whether it arrived. */
-export const fetchingOperators: readonly RuleOperator[] = [
+export const fetchingOperators = (): readonly RuleOperator[] => [
   ruleOperator({
     name: "fetch_from_api",
     summary:

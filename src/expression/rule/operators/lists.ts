@@ -1,8 +1,10 @@
 import { canonicalJson } from "../../../digest/canonical-json.js";
 import type { Json, JsonObject } from "../../../model/json.js";
 import { isList } from "../../equal.js";
+import type { Failure } from "../../failure.js";
 import { sumOf } from "../../functions/statistics.js";
-import { boundsDescription, parseBounds } from "../bounds.js";
+import type { BoundsTest } from "../bounds.js";
+import { boundsDescription, computedBoundsDescription, parseBounds, parseComputedBounds } from "../bounds.js";
 import type { RuleOperator } from "../rule-operator.js";
 import { ruleOperator, parseList, typeMismatch } from "../rule-operator.js";
 
@@ -10,7 +12,7 @@ type ListComparison = (actual: readonly Json[], members: ItemSet) => boolean;
 
 const sharesItem: ListComparison = (actual, members) => actual.some(members.has);
 
-export const listOperators: readonly RuleOperator[] = [
+export const listOperators = (): readonly RuleOperator[] => [
   listOperator("contains_all", "the list contains all of the items", false, (actual, members) =>
     members.allIn(actual),
   ),
@@ -69,7 +71,16 @@ function isCompound(item: Json): item is readonly Json[] | JsonObject {
 /** Returns the aggregate of a list, or the reason why there is none. */
 type Measure = (actual: Json) => number | string;
 
-export const aggregateOperators: readonly RuleOperator[] = [
+/** What an aggregate is compared with. */
+interface Bounds {
+  readonly takes: string;
+  readonly parse: (value: Json) => BoundsTest | Failure;
+}
+
+const exactBounds: Bounds = { takes: boundsDescription, parse: parseBounds };
+const computedBounds: Bounds = { takes: computedBoundsDescription, parse: parseComputedBounds };
+
+export const aggregateOperators = (): readonly RuleOperator[] => [
   aggregateOperator(
     "length",
     "the number of items of a list, or of characters (code points) of a text",
@@ -85,28 +96,42 @@ export const aggregateOperators: readonly RuleOperator[] = [
   aggregateOperator("max", "the largest of the numbers in the list", 4, (actual) =>
     aggregateNonEmpty("max", actual, (values) => values.reduce((a, b) => Math.max(a, b))),
   ),
-  aggregateOperator("sum", "the sum of the numbers in the list; 0 if it is empty", 8, (actual) =>
-    aggregateNumbers("sum", actual, sumOf),
+  aggregateOperator(
+    "sum",
+    "the sum of the numbers in the list; 0 if it is empty",
+    8,
+    (actual) => aggregateNumbers("sum", actual, sumOf),
+    computedBounds,
   ),
-  aggregateOperator("average", "the mean of the numbers in the list", { gte: 2.5, lt: 3 }, (actual) =>
-    aggregateNonEmpty("average", actual, (values) => sumOf(values) / values.length),
+  aggregateOperator(
+    "average",
+    "the mean of the numbers in the list",
+    { gte: 2.5, lt: 3 },
+    (actual) => aggregateNonEmpty("average", actual, (values) => sumOf(values) / values.length),
+    computedBounds,
   ),
   aggregateOperator("count", "the number of items of the list", { min: 1, max: 3 }, (actual) =>
     isList(actual) ? actual.length : typeMismatch("count", "a list", actual),
   ),
 ];
 
-function aggregateOperator(name: string, summary: string, value: Json, measure: Measure): RuleOperator {
+function aggregateOperator(
+  name: string,
+  summary: string,
+  value: Json,
+  measure: Measure,
+  { takes, parse }: Bounds = exactBounds,
+): RuleOperator {
   return ruleOperator({
     name,
     summary,
-    takes: boundsDescription,
+    takes,
     example: {
       condition: { field: "amounts", op: name, value },
       context: { amounts: [1.5, 4, 2.5] },
       answer: true,
     },
-    parse: parseBounds,
+    parse,
     test: (holds) => (actual) => {
       const measured = measure(actual);
       return typeof measured === "string" ? measured : holds(measured);

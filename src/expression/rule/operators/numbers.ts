@@ -14,7 +14,7 @@ import {
 const rangeDescription = "[min, max] or {min, max}, two numbers or two texts, the smaller one first";
 const divisionDescription = "[divisor, remainder] or {divisor, remainder}, two numbers, the divisor not 0";
 
-export const numberOperators: readonly RuleOperator[] = [
+export const numberOperators = (): readonly RuleOperator[] => [
   ruleOperator({
     name: "between",
     summary: "min ≤ value ≤ max, for numbers or for texts",

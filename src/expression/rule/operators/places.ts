@@ -15,7 +15,7 @@ import { ruleOperator, isNumber, invalidValue, typeMismatch } from "../rule-oper
 
 const circleDescription = `{center, radius}, the center being ${placeDescription}, the radius in km and not negative`;
 
-export const placeOperators: readonly RuleOperator[] = [
+export const placeOperators = (): readonly RuleOperator[] => [
   ruleOperator({
     name: "within_radius",
     summary: "the place is at most this many kilometres from the center, along a great circle",

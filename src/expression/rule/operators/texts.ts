@@ -12,7 +12,7 @@ const joinDescription =
 
 const email = { email: "ada@mail.example" };
 
-export const textOperators: readonly RuleOperator[] = [
+export const textOperators = (): readonly RuleOperator[] => [
   ruleOperator({
     name: "contains",
     summary: "the text contains a part, or the list an item",

@@ -2,6 +2,7 @@ import type { Checkpoint, CheckpointContent, Signer } from "../../../record/chai
 import { formatCheckpoint, parseCheckpoint } from "../../../record/chain.js";
 import type { Files } from "./files.js";
 import { openIfExists, readAt, readIfExists, syncOrTruncate, systemFiles, writeOrTruncate } from "./files.js";
+import { openRegularFile } from "../../regular-file.js";
 
 /** Longer than any line. */
 const maxLineBytes = 2048;
@@ -52,7 +53,7 @@ export function prepareCheckpoints(
 
 /** Appends lines after removing an incomplete one that a crash left. Always syncs: checkpoints are rare. */
 function appendLines(files: Files, path: string, text: string, end: number): void {
-  const fd = files.openSync(path, "a", 0o600);
+  const fd = openRegularFile(path, "a", { files, mode: 0o600 });
   try {
     if (files.fstatSync(fd).size > end) files.ftruncateSync(fd, end);
     writeOrTruncate(files, fd, Buffer.from(text), end);

@@ -1,4 +1,4 @@
-import { closeSync, openSync, readSync, statSync } from "node:fs";
+import { closeSync, readSync, statSync } from "node:fs";
 import type { Head } from "./head.js";
 import { parseRecordLine } from "./index/shapes.js";
 import { damagedLogError } from "./store-errors.js";
@@ -8,6 +8,7 @@ import type { Count, Counter } from "../../../model/store.js";
 import { genesisHash, matchesOwnHash, parseChainLink } from "../../../record/chain.js";
 import { countEntry } from "../../../record/counters.js";
 import { countersInNote, parseNote } from "../../../record/notes.js";
+import { openRegularFile } from "../../regular-file.js";
 
 /** Reports progress in bytes. */
 type Progress = (done: number, total: number) => void;
@@ -201,7 +202,7 @@ interface Chunk {
 
 /** Reads whole lines in chunks. */
 export function* readChunks(log: string, { first, from, to }: SegmentPart): Generator<Chunk> {
-  const fd = openSync(`${log}/${segmentName(first)}`, "r");
+  const fd = openRegularFile(`${log}/${segmentName(first)}`, "r");
   try {
     let buffer = Buffer.allocUnsafe(Math.min(chunkSize, to - from));
     let filled = 0;

@@ -1,12 +1,14 @@
+import type { Stats } from "node:fs";
 import { readdirSync, renameSync, rmSync, statSync, unlinkSync } from "node:fs";
 import type { Files } from "./files.js";
-import { isNotFound, openIfExists, readAt, readIfExists, systemFiles, writeAll } from "./files.js";
+import { isNotFound, openIfExists, readAt, readDerivedIfExists, systemFiles, writeAll } from "./files.js";
 import { openSeal, sealJson } from "./index/sealed-json.js";
 import type { PageSum } from "./index/page-sum.js";
 import { areSumsEqual } from "./index/page-sum.js";
 import { checksum } from "../../../digest/sha256.js";
 import type { Counter } from "../../../model/store.js";
 import { makeDirectory } from "../../files.js";
+import { isNotRegular, openRegularFile } from "../../regular-file.js";
 
 /** A million counters make files of about 25 KB. */
 const bucketCount = 4096;
@@ -44,12 +46,17 @@ export class CounterFiles {
   /** Returns whether the table on disk is the one that a head names. */
   matches(pin: string | undefined): boolean {
     if (pin === undefined) return false;
-    if (this.#table !== undefined && this.#pin === pin && !areDiscarded(this.#directory)) return true;
+    if (this.#table !== undefined && this.#pin === pin && !this.#isTableReplaced()) return true;
     const table = this.#readTable();
     if (table === undefined || pinOf(table) !== pin) return false;
     this.#table = table;
     this.#pin = pin;
     return true;
+  }
+
+  #isTableReplaced(): boolean {
+    const table = statTable(this.#directory);
+    return table !== undefined && (!table.isFile() || table.size === 0);
   }
 
   /** Returns a counter; undefined if it was never incremented. Requires that `matches` returned true. */
@@ -106,7 +113,7 @@ export class CounterFiles {
       const counters = expected.get(number);
       const sealed = counters && sealJson(bucketName(number), sortedRecord(Object.fromEntries(counters)));
       if (sealed !== undefined) table.set([sealed.sum.low, sealed.sum.high], number * 2);
-      const found = readIfExists(`${this.#directory}/${bucketName(number)}`);
+      const found = readDerivedIfExists(`${this.#directory}/${bucketName(number)}`);
       if (!(sealed?.bytes.equals(found ?? noBytes) ?? found === undefined)) names.push(bucketName(number));
     }
     const found = this.#readTable();
@@ -122,7 +129,7 @@ export class CounterFiles {
     const cached = this.#buckets.get(number);
     if (cached !== undefined && areSumsEqual(cached.sum, sum)) return cached;
     const name = bucketName(number);
-    const opened = openSeal(name, readIfExists(`${this.#directory}/${name}`) ?? noBytes);
+    const opened = openSeal(name, readDerivedIfExists(`${this.#directory}/${name}`) ?? noBytes);
     if (opened === undefined || !areSumsEqual(opened.sum, sum)) throw new DamagedCountersError();
     return this.#remember(number, { sum, counters: opened.content as Bucket["counters"] });
   }
@@ -139,7 +146,7 @@ export class CounterFiles {
     const sorted = sortedRecord(counters);
     const { bytes, sum } = sealJson(name, sorted);
     const temporary = `${this.#directory}/${name}.tmp`;
-    const fd = this.#files.openSync(temporary, "w", 0o600);
+    const fd = openRegularFile(temporary, "w", { files: this.#files, mode: 0o600 });
     try {
       writeAll(this.#files, fd, bytes);
     } finally {
@@ -151,13 +158,18 @@ export class CounterFiles {
   }
 
   #readTable(): Uint32Array<ArrayBuffer> | undefined {
-    const fd = openIfExists(systemFiles, `${this.#directory}/table`, "r");
-    if (fd === undefined) return newTable();
     try {
-      const bytes = readAt(systemFiles, fd, 0, tableLength + 1);
-      return bytes.length === tableLength ? new Uint32Array(new Uint8Array(bytes).buffer) : undefined;
-    } finally {
-      systemFiles.closeSync(fd);
+      const fd = openIfExists(systemFiles, `${this.#directory}/table`, "r");
+      if (fd === undefined) return newTable();
+      try {
+        const bytes = readAt(systemFiles, fd, 0, tableLength + 1);
+        return bytes.length === tableLength ? new Uint32Array(new Uint8Array(bytes).buffer) : undefined;
+      } finally {
+        systemFiles.closeSync(fd);
+      }
+    } catch (error) {
+      if (isNotRegular(error)) return undefined;
+      throw error;
     }
   }
 
@@ -165,7 +177,7 @@ export class CounterFiles {
   #writeTable(table: Uint32Array<ArrayBuffer>, changed: readonly number[]): void {
     const path = `${this.#directory}/table`;
     const existing = openIfExists(this.#files, path, "r+");
-    const fd = existing ?? this.#files.openSync(path, "w", 0o600);
+    const fd = existing ?? openRegularFile(path, "w", { files: this.#files, mode: 0o600 });
     try {
       if (existing === undefined) writeAll(this.#files, fd, new Uint8Array(table.buffer), 0);
       else
@@ -178,8 +190,13 @@ export class CounterFiles {
 }
 
 /** Whether `verify` found wrong counters: it leaves an empty table, which matches no head. */
-export const areDiscarded = (directory: string): boolean =>
-  statSync(`${directory}/table`, { throwIfNoEntry: false })?.size === 0;
+export const areDiscarded = (directory: string): boolean => {
+  const table = statTable(directory);
+  return table?.isFile() === true && table.size === 0;
+};
+
+const statTable = (directory: string): Stats | undefined =>
+  statSync(`${directory}/table`, { throwIfNoEntry: false });
 
 const maxCachedBuckets = 256;
 const noBytes = Buffer.alloc(0);

@@ -1,14 +1,5 @@
 import type { Stats } from "node:fs";
-import {
-  closeSync,
-  existsSync,
-  fstatSync,
-  openSync,
-  rmSync,
-  statSync,
-  utimesSync,
-  writeFileSync,
-} from "node:fs";
+import { closeSync, existsSync, fstatSync, rmSync, statSync, utimesSync } from "node:fs";
 import { peekLastCheckpoint } from "./checkpoints.js";
 import { damagedLogError } from "./store-errors.js";
 import { isNotFound, openIfExists, readAt, readIfExists, systemFiles } from "./files.js";
@@ -17,12 +8,11 @@ import { describeRemovedLog, readHead } from "./head.js";
 import { readSealedJson, writeSealedJson } from "./index/sealed-json.js";
 import { isLongerThanHead, notesPastHead } from "./recover-tail.js";
 import { readFirstLine, segmentName, listSegments } from "./segments.js";
-import { verifyInSlices } from "./verify-store.js";
 import { parseChainLink, parseTailHash, tailLength } from "../../../record/chain.js";
 import { countersInNote } from "../../../record/notes.js";
-import { isLogDamage } from "../../../record/verify-log.js";
 import { DecisionError } from "../../../errors.js";
 import { makeDirectory } from "../../files.js";
+import { openRegularFile, writeRegularFile } from "../../regular-file.js";
 
 /** A verification of the whole log has found a problem. */
 const damageMarkPath = (directory: string): string => `${directory}/log/index/damaged`;
@@ -37,8 +27,8 @@ const clearedPath = (directory: string): string => `${directory}/log/index/verif
  */
 export function setDamageMark(directory: string, problem: string | undefined): void {
   try {
-    rmSync(suspicionPath(directory), { force: true });
-    if (problem === undefined) rmSync(damageMarkPath(directory), { force: true });
+    rmSync(suspicionPath(directory), { force: true, recursive: true });
+    if (problem === undefined) rmSync(damageMarkPath(directory), { force: true, recursive: true });
     else writeMark(directory, damageMarkPath(directory), problem);
   } catch {
     return;
@@ -57,13 +47,16 @@ export function suspectDamage(directory: string, message: string): void {
 function writeMark(directory: string, path: string, text: string): void {
   if (!existsSync(`${directory}/log`)) return;
   makeDirectory(`${directory}/log/index`, 0o700);
-  writeFileSync(path, `${text}\n`, { mode: 0o600 });
+  writeRegularFile(path, `${text}\n`, 0o600);
 }
 
 /** Returns the problem that an earlier verification found, if the log has not changed since. Does not read the log. */
 function markedDamage(directory: string): string | undefined {
   const path = damageMarkPath(directory);
-  if (!existsSync(path) || isLogChangedSince(directory, statSync(path).mtimeMs)) return undefined;
+  if (!existsSync(path)) return undefined;
+  const stats = statSync(path);
+  // What is not a file says nothing; then the log is verified.
+  if (!stats.isFile() || isLogChangedSince(directory, stats.mtimeMs)) return undefined;
   return readIfExists(path)?.toString("utf8").trim();
 }
 
@@ -123,6 +116,10 @@ export class DamageDetector {
 
   /** Reads the whole log and returns the first problem. */
   async verify(): Promise<string | undefined> {
+    const [{ verifyInSlices }, { isLogDamage }] = await Promise.all([
+      import("./verify-store.js"),
+      import("../../../record/verify-log.js"),
+    ]);
     const problem = (await verifyInSlices(this.#directory)).problems.find(isLogDamage);
     setDamageMark(this.#directory, problem?.message);
     return problem?.message;
@@ -332,7 +329,7 @@ const lastHash = (log: string, { name, stats: { size } }: FileStats): string | u
 
 /** Returns the hash of the record that ends at an offset. */
 function tailHash(path: string, end: number): string | undefined {
-  const fd = openSync(path, "r");
+  const fd = openRegularFile(path, "r");
   try {
     return parseTailHash(readAt(systemFiles, fd, end - tailLength, tailLength));
   } finally {

@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync } from "node:fs";
+import { closeSync, fstatSync } from "node:fs";
 import { readChunks, linesIn } from "./count-records.js";
 import { readAt, systemFiles } from "./files.js";
 import { listSegments, segmentName } from "./segments.js";
@@ -7,6 +7,7 @@ import { damagedLogError } from "./store-errors.js";
 import type { Prunable } from "../../../model/store.js";
 import { microsecondsOf } from "../../../record/timestamp.js";
 import { LogVerifier } from "../../../record/verify-log.js";
+import { openRegularFile } from "../../regular-file.js";
 
 /** Old segments that may be removed: all of their records are expired and unchanged. */
 export interface ExpiredSegments extends Prunable {
@@ -41,7 +42,7 @@ const initialReadLength = 16 * 1024;
 
 /** Returns the time of the last record of a segment; NaN if it is not readable. */
 function lastTime(path: string): number {
-  const fd = openSync(path, "r");
+  const fd = openRegularFile(path, "r");
   try {
     const { size } = fstatSync(fd);
     for (let length = initialReadLength; ; length *= 16) {

@@ -1,10 +1,19 @@
-import { existsSync, readdirSync, renameSync, unlinkSync } from "node:fs";
+import { existsSync, readdirSync, renameSync, rmSync, statSync, unlinkSync } from "node:fs";
 import { wrapReadErrors } from "./store-errors.js";
 import type { Files } from "./files.js";
-import { isNotFound, readAt, readIfExists, syncOrTruncate, writeAll, writeOrTruncate } from "./files.js";
+import {
+  isNotFound,
+  readAt,
+  readDerivedIfExists,
+  readIfExists,
+  syncOrTruncate,
+  writeAll,
+  writeOrTruncate,
+} from "./files.js";
 import { checksum } from "../../../digest/sha256.js";
 import type { Shelf, ShelfEntry } from "../../../model/store.js";
 import { makeDirectory } from "../../files.js";
+import { isNotRegular, openRegularFile } from "../../regular-file.js";
 
 /** Runs work under the lock of the store. */
 type RunLocked = <T>(work: () => T) => Promise<T>;
@@ -52,7 +61,7 @@ const noBytes = Buffer.alloc(0);
 interface ShelfOptions {
   readonly files: Files;
   readonly now: () => number;
-  /** Syncs every write to the disk. */
+  /** Syncs every write to the disk. False: the values can be computed again, so a damaged file is replaced. */
   readonly durable: boolean;
   /** Adds a checksum to every line. Not needed where the reader checks the value by its hash. */
   readonly checked?: boolean;
@@ -83,10 +92,16 @@ export class ShelfFiles {
     // A file is split at most once per digit of the checksum.
     for (let tries = sum.length; tries > 0; tries--) {
       const leaf = this.#leafOf(sum);
-      const bytes = leaf === undefined ? noBytes : readIfExists(this.#path(leaf));
+      const bytes = leaf === undefined ? noBytes : this.#readLeaf(leaf);
       if (bytes !== undefined) return bytes;
     }
     return noBytes;
+  }
+
+  /** Returns undefined if there is no file. */
+  #readLeaf(leaf: string): Buffer | undefined {
+    const read = this.#options.durable ? readIfExists : readDerivedIfExists;
+    return read(this.#path(leaf));
   }
 
   put(entries: readonly ShelfEntry[]): void {
@@ -145,7 +160,7 @@ export class ShelfFiles {
    * meanwhile.
    */
   entriesOf(leaf: string): readonly ShelfEntry[] {
-    const bytes = readIfExists(this.#path(leaf));
+    const bytes = this.#readLeaf(leaf);
     if (bytes === undefined) {
       const parts = this.leaves().filter((each) => each !== leaf && each.startsWith(leaf));
       return parts.flatMap((part) => this.entriesOf(part));
@@ -155,7 +170,8 @@ export class ShelfFiles {
 
   /** Returns true if a file has a line that cannot be read, or that a lookup would not find. */
   hasDamagedLine(leaf: string): boolean {
-    const lines = entryLines(readIfExists(this.#path(leaf)) ?? noBytes);
+    if (statSync(this.#path(leaf), { throwIfNoEntry: false })?.isFile() === false) return true;
+    const lines = entryLines(this.#readLeaf(leaf) ?? noBytes);
     return lines.some((line) => parseEntryIn(leaf, line) === undefined);
   }
 
@@ -164,7 +180,7 @@ export class ShelfFiles {
   }
 
   sizeOf(leaf: string): number {
-    return (readIfExists(this.#path(leaf)) ?? noBytes).length;
+    return (this.#readLeaf(leaf) ?? noBytes).length;
   }
 
   /**
@@ -191,7 +207,7 @@ export class ShelfFiles {
 
   #append(leaf: string, lines: string): void {
     const { files, durable } = this.#options;
-    const fd = files.openSync(this.#path(leaf), "a+", 0o600);
+    const fd = this.#openToAppend(leaf);
     let mustCompact: boolean;
     try {
       const size = this.#removeIncompleteLine(fd);
@@ -203,6 +219,19 @@ export class ShelfFiles {
       files.closeSync(fd);
     }
     if (mustCompact) this.#compact(leaf);
+  }
+
+  #openToAppend(leaf: string): number {
+    const { files, durable } = this.#options;
+    const path = this.#path(leaf);
+    const open = (): number => openRegularFile(path, "a+", { files, mode: 0o600 });
+    try {
+      return open();
+    } catch (error) {
+      if (durable || !isNotRegular(error)) throw error;
+      rmSync(path, { recursive: true });
+      return open();
+    }
   }
 
   /** Removes an incomplete last line, which a crash left and which was never acknowledged. Returns the new size. */
@@ -224,7 +253,7 @@ export class ShelfFiles {
       if (expires_at === undefined) continue;
       const leaf = this.#leafOf(checksum(`${key} tidies`));
       if (leaf === undefined) continue;
-      if (containsExpired(readIfExists(this.#path(leaf)) ?? noBytes, now)) this.#compact(leaf);
+      if (containsExpired(this.#readLeaf(leaf) ?? noBytes, now)) this.#compact(leaf);
     }
   }
 
@@ -258,7 +287,7 @@ export class ShelfFiles {
     const path = this.#path(leaf);
     const lines = entries.map((entry) => this.#format(entry)).join("");
     const temporary = `${path}.${process.pid}.tmp`;
-    const fd = files.openSync(temporary, "w", 0o600);
+    const fd = openRegularFile(temporary, "w", { files, mode: 0o600 });
     try {
       writeAll(files, fd, Buffer.from(formatHeader(lines.length) + lines));
       if (durable) files.fdatasyncSync(fd);

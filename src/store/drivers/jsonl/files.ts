@@ -1,4 +1,6 @@
 import * as fs from "node:fs";
+import type { OpenFlags } from "../../regular-file.js";
+import { isNotRegular, openRegularFile, readRegularFile } from "../../regular-file.js";
 
 /** The file system calls that the log depends on. Tests replace them with failing ones. */
 export type Files = Pick<
@@ -90,17 +92,27 @@ export function namesIn(directory: string): readonly string[] {
 /** Returns undefined if the file does not exist. */
 export function readIfExists(path: string): Buffer | undefined {
   try {
-    return fs.readFileSync(path);
+    return readRegularFile(path);
   } catch (error) {
     if (isNotFound(error)) return undefined;
     throw error;
   }
 }
 
-/** Returns undefined if the file does not exist. */
-export function openIfExists(files: Files, path: string, flags: string | number): number | undefined {
+/** Reads a file that is rebuilt if it is damaged: anything but a regular file is read as empty. */
+export function readDerivedIfExists(path: string): Buffer | undefined {
   try {
-    return files.openSync(path, flags);
+    return readIfExists(path);
+  } catch (error) {
+    if (isNotRegular(error)) return Buffer.alloc(0);
+    throw error;
+  }
+}
+
+/** Returns undefined if the file does not exist. */
+export function openIfExists(files: Files, path: string, flags: OpenFlags): number | undefined {
+  try {
+    return openRegularFile(path, flags, { files });
   } catch (error) {
     if (isNotFound(error)) return undefined;
     throw error;

@@ -6,6 +6,7 @@ import { segmentName, listSegments } from "./segments.js";
 import { checksum } from "../../../digest/sha256.js";
 import { genesisHash } from "../../../record/chain.js";
 import { makeDirectory } from "../../files.js";
+import { openRegularFile } from "../../regular-file.js";
 
 /** The end of the log, written after every append. */
 export interface Head {
@@ -234,7 +235,7 @@ export class HeadFile {
     if (this.#newest.size > 0) throw removedLogError(this.#log);
     makeDirectory(this.#log, 0o700);
     const temporary = `${this.#path}.${process.pid}.tmp`;
-    const fd = this.#files.openSync(temporary, "w+", 0o600);
+    const fd = openRegularFile(temporary, "w+", { files: this.#files, mode: 0o600 });
     try {
       writeHead(this.#files, fd, emptyHead);
       this.#files.fsyncSync(fd);

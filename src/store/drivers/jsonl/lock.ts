@@ -2,7 +2,6 @@ import {
   closeSync,
   existsSync,
   mkdtempSync,
-  openSync,
   readdirSync,
   renameSync,
   rmSync,
@@ -16,6 +15,7 @@ import { dirname } from "node:path";
 import { stopwatch } from "../../../clock.js";
 import { DecisionError } from "../../../errors.js";
 import { makeDirectory } from "../../files.js";
+import { openRegularFile } from "../../regular-file.js";
 
 /**
  * A mutex between processes. A directory contains one file. Its name is a generation number and the owner:
@@ -96,7 +96,7 @@ const waitersFile = "wanted";
  */
 function setWaitersFile(directory: string, hasWaiters: boolean): void {
   try {
-    if (hasWaiters) closeSync(openSync(`${directory}/${waitersFile}`, "a", 0o600));
+    if (hasWaiters) closeSync(openRegularFile(`${directory}/${waitersFile}`, "a", { mode: 0o600 }));
     else unlinkSync(`${directory}/${waitersFile}`);
   } catch {
     return;

@@ -5,11 +5,10 @@ import type { LogIndex, Progress } from "./index/log-index.js";
 import { matchingLocations } from "./index/matching-rows.js";
 import { IndexOpener, LiveIndex } from "./index/open-index.js";
 import { DamagedIndexError } from "./index/page-sum.js";
-import { tallyByHour, tallyDecision } from "./index/tally.js";
 import { LineReader } from "./line-reader.js";
-import { findPrunable } from "./prune.js";
 import { RelatedRecords } from "./related-records.js";
 import { throwReadError, wrapReadErrors } from "./store-errors.js";
+import { listSegments } from "./segments.js";
 import { stopwatch } from "../../../clock.js";
 import { nodeCrypto } from "../../../digest/sha256.js";
 import type { Found, Ledger, LogLine, Query } from "../../../model/store.js";
@@ -25,7 +24,16 @@ export interface ReaderOptions {
 
 export type Reader = Pick<
   Ledger,
-  "state" | "select" | "related" | "neighbours" | "find" | "tally" | "tallyByHour" | "cacheUse" | "prunable"
+  | "state"
+  | "select"
+  | "related"
+  | "neighbours"
+  | "find"
+  | "tally"
+  | "tallyByHour"
+  | "cacheUse"
+  | "pruned"
+  | "prunable"
 >;
 
 /** A reader of a log. The writer of the same process notifies its live index of changes. */
@@ -76,9 +84,17 @@ export function openReader(log: string, options: ReaderOptions): OpenReader {
     neighbours: (subject, entities, most, bounds = {}) =>
       relatedRecords.neighbours({ subject, entities, most, bounds }),
     find: (reference) => withIndex((index, lines) => findRecord(index, lines, reference)),
-    tally: (decisionId, range) => withIndex((index) => tallyDecision(index, decisionId, range)),
-    tallyByHour: (decisionId, range) => withIndex((index) => tallyByHour(index, decisionId, range)),
+    async tally(decisionId, range) {
+      const { tallyDecision } = await import("./index/tally.js");
+      return withIndex((index) => tallyDecision(index, decisionId, range));
+    },
+    async tallyByHour(decisionId, range) {
+      const { tallyByHour } = await import("./index/tally.js");
+      return withIndex((index) => tallyByHour(index, decisionId, range));
+    },
+    pruned: () => Promise.resolve(wrapReadErrors(log, () => readPruned(log))),
     async prunable(bound) {
+      const { findPrunable } = await import("./prune.js");
       await ("keep" in bound ? watch.inspect() : watch.verify());
       return wrapReadErrors(log, () => findPrunable(log, bound));
     },
@@ -98,6 +114,10 @@ export function openReader(log: string, options: ReaderOptions): OpenReader {
   };
   return { reader, liveIndex, close };
 }
+
+/** The head of an earlier version does not say it; then the records before the oldest file were pruned. */
+const readPruned = (log: string): number =>
+  Math.max(0, readHeadFile(log)?.pruned ?? (listSegments(log)[0] ?? 1) - 1);
 
 /** Opened for one query and closed after it. */
 interface OpenedLog {

@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readFileSync, unlinkSync } from "node:fs";
+import { closeSync, fstatSync, unlinkSync } from "node:fs";
 import type { JsonObject } from "../../../model/json.js";
 import type { Counter, Prunable, PruneBound } from "../../../model/store.js";
 import { parseTailHash, tailLength } from "../../../record/chain.js";
@@ -15,6 +15,7 @@ import { LogIndex } from "./index/log-index.js";
 import type { LogWriter } from "./log-writer.js";
 import { segmentName, listSegments } from "./segments.js";
 import { verifyStore } from "./verify-store.js";
+import { openRegularFile, readRegularFile } from "../../regular-file.js";
 
 /**
  * Finds the oldest segments of which every record may be removed. Only whole segments are pruned. Reads the records
@@ -108,7 +109,7 @@ const maxEarlierPrunes = 1000;
 
 /** Returns the details of earlier prune notes in a segment that is about to be removed, so that they are not lost. */
 function readEarlierPrunes(path: string): readonly JsonObject[] {
-  return findNotes(readFileSync(path), "pruned").flatMap(({ timestamp, details }) => {
+  return findNotes(readRegularFile(path), "pruned").flatMap(({ timestamp, details }) => {
     const { earlier = [], ...others } = details;
     // The new note has newer counters.
     const kept = Object.fromEntries(Object.entries(others).filter(([name]) => name !== "counters"));
@@ -117,7 +118,7 @@ function readEarlierPrunes(path: string): readonly JsonObject[] {
 }
 
 function readLastHash(path: string): string {
-  const fd = openSync(path, "r");
+  const fd = openRegularFile(path, "r");
   try {
     const { size } = fstatSync(fd);
     const hash = parseTailHash(readAt(systemFiles, fd, size - tailLength, tailLength));

@@ -13,6 +13,7 @@ import type { Count } from "../../../model/store.js";
 import type { ChainLink, CheckpointContent } from "../../../record/chain.js";
 import { hasCheckpointMark, matchesOwnHash, parseChainLink } from "../../../record/chain.js";
 import { approvalsInNote, parseNote } from "../../../record/notes.js";
+import { openRegularFile } from "../../regular-file.js";
 
 /** The end of the log, and what recovery requires the next append to write. */
 export interface LogTail {
@@ -312,7 +313,7 @@ function saveTornBytes(
   remainder: Buffer,
 ): TornTail {
   const file = `${segmentName(segment)}.${bytes}.torn`;
-  const fd = files.openSync(`${directory}/${file}`, "w", 0o600);
+  const fd = openRegularFile(`${directory}/${file}`, "w", { files, mode: 0o600 });
   try {
     writeAll(files, fd, remainder);
     files.fdatasyncSync(fd);
@@ -325,7 +326,7 @@ function saveTornBytes(
 
 /** Truncates a segment after its last complete record. */
 function truncateSegment(files: Files, directory: string, { segment, bytes }: Position): void {
-  const fd = files.openSync(`${directory}/${segmentName(segment)}`, "r+");
+  const fd = openRegularFile(`${directory}/${segmentName(segment)}`, "r+", { files });
   try {
     files.ftruncateSync(fd, bytes);
     files.fdatasyncSync(fd);

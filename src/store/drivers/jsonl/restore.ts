@@ -1,13 +1,4 @@
-import {
-  closeSync,
-  fsyncSync,
-  mkdirSync,
-  mkdtempSync,
-  openSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from "node:fs";
+import { closeSync, fsyncSync, mkdirSync, mkdtempSync, renameSync, rmSync, statSync } from "node:fs";
 import { serialsIn } from "./approval-witness.js";
 import { countLog } from "./count-records.js";
 import { CounterFiles } from "./counter-files.js";
@@ -27,6 +18,7 @@ import { genesisHash, parseChainLink, parseCheckpoint } from "../../../record/ch
 import { approvalsInNote, parseNote } from "../../../record/notes.js";
 import { isLogDamage } from "../../../record/verify-log.js";
 import { makeDirectory } from "../../files.js";
+import { openRegularFile } from "../../regular-file.js";
 
 const restoredShelves = ["definitions", "environments", "approvals"] as const;
 
@@ -140,7 +132,7 @@ async function writeLog(
     counters: new CounterFiles(`${staged}/counters`, systemFiles).replace(counters),
     ...(approvals > 0 && { approvals }),
   };
-  const fd = openSync(`${log}/head`, "wx", 0o600);
+  const fd = openRegularFile(`${log}/head`, "wx", { mode: 0o600 });
   try {
     writeHead(systemFiles, fd, head);
     fsyncSync(fd);
@@ -224,7 +216,7 @@ class OutputFile {
   #length = 0;
 
   constructor(path: string) {
-    this.#fd = openSync(path, "wx", 0o600);
+    this.#fd = openRegularFile(path, "wx", { mode: 0o600 });
   }
 
   add(bytes: Buffer): void {

@@ -10,6 +10,7 @@ import {
   writeOrTruncate,
 } from "./files.js";
 import { matchesOwnHash, parseChainLink } from "../../../record/chain.js";
+import { openRegularFile } from "../../regular-file.js";
 
 /** A segment is named after the sequence number of its first record. */
 export const segmentName = (first: number): string => `${String(first).padStart(12, "0")}.jsonl`;
@@ -133,7 +134,7 @@ export class SegmentFile {
     this.#files.ftruncateSync(this.openOrCreate(first), start);
     this.close();
     if (start === 0) unlinkSync(this.#path(first));
-    else this.#files.closeSync(this.#files.openSync(this.#path(next), "a", 0o600));
+    else this.#files.closeSync(openRegularFile(this.#path(next), "a", { files: this.#files, mode: 0o600 }));
   }
 
   truncate(first: number, start: number): void {
@@ -143,7 +144,7 @@ export class SegmentFile {
   openOrCreate(first: number): number {
     if (this.#open?.first === first) return this.#open.fd;
     this.close();
-    const fd = this.#files.openSync(this.#path(first), "a+", 0o600);
+    const fd = openRegularFile(this.#path(first), "a+", { files: this.#files, mode: 0o600 });
     this.#open = { first, fd };
     // The name of a new file must survive a power cut, too.
     syncDirectory(this.#files, this.#log);

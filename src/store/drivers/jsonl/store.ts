@@ -15,7 +15,6 @@ import { openLock } from "./lock.js";
 import type { OpenReader, Reader, ReaderOptions } from "./log-reader.js";
 import { LogWriter } from "./log-writer.js";
 import type { PrunedStore } from "./prune.js";
-import { prune, assertVerified } from "./prune.js";
 import { readPlace } from "./read-place.js";
 import { Retention } from "./retention.js";
 import { listSegments } from "./segments.js";
@@ -108,6 +107,7 @@ export function openJsonlStore(options: JsonlOptions): Store {
       // Another process may have removed them.
       if (listSegments(`${directory}/log`)[0] !== expired.first) return;
       await detector.assertUndamaged();
+      const { prune } = await import("./prune.js");
       const countersAt: PrunedStore["countersAt"] = (head) => counters.savedSnapshot(head);
       await prune({ directory, writer, countersAt }, expired, (details) =>
         makeNoteBody("pruned", { ...details, retention: duration }),
@@ -129,6 +129,7 @@ export function openJsonlStore(options: JsonlOptions): Store {
     at: (place) => Promise.resolve(wrapReadErrors(directory, () => readPlace(`${directory}/log`, place))),
     prune: async (found, noteOf) => {
       if (found.through === 0) return;
+      const { assertVerified, prune } = await import("./prune.js");
       // Outside the lock, because it reads the whole log and would block all writers.
       assertVerified(directory);
       const countersAt: PrunedStore["countersAt"] = (head) => counters.snapshot(head);
@@ -150,7 +151,7 @@ export function openJsonlStore(options: JsonlOptions): Store {
       if (name !== "approvals") return shelf;
       return witnessedShelf(shelf, {
         remember: () => locked(() => writer.noteApprovals(serialsIn(files)), target),
-        check: () => assertNoneForgotten(directory, files),
+        check: () => wrapReadErrors(directory, () => assertNoneForgotten(directory, files)),
       });
     },
     async restore(snapshot) {
@@ -274,6 +275,7 @@ function lazyReader(log: string, options: ReaderOptions): OpenReader {
       find: (reference) => query((reader) => reader.find(reference)),
       tally: (...args) => query((reader) => reader.tally(...args)),
       tallyByHour: (...args) => query((reader) => reader.tallyByHour(...args)),
+      pruned: () => query((reader) => reader.pruned()),
       prunable: (bound) => query((reader) => reader.prunable(bound)),
       cacheUse: () => query((reader) => reader.cacheUse()),
     },

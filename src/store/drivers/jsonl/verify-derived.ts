@@ -1,4 +1,4 @@
-import { existsSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import type { CountedLog } from "./count-records.js";
 import { countLog } from "./count-records.js";
 import { areDiscarded, CounterFiles, pinOfCounters } from "./counter-files.js";
@@ -16,6 +16,7 @@ import { isResponseUnchanged } from "../../../enrichment/response-cache.js";
 import { isAnswerOf, placeOfAnswer } from "../../../record/answer-cache.js";
 import { makeDirectory } from "../../files.js";
 import type { LogProblem } from "../../../record/verify-log.js";
+import { writeRegularFile } from "../../regular-file.js";
 
 /** A derived file that differs from the log, relative to the store's directory. */
 interface Difference {
@@ -70,7 +71,7 @@ export function discardDerived(directory: string, problems: readonly LogProblem[
       rmSync(`${directory}/${file}`, { force: true, recursive: true });
       if (file !== "counters") continue;
       makeDirectory(`${directory}/counters`, 0o700);
-      writeFileSync(`${directory}/counters/table`, "", { mode: 0o600 });
+      writeRegularFile(`${directory}/counters/table`, "", 0o600);
     } catch {
       return;
     }

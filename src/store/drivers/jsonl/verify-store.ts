@@ -1,4 +1,5 @@
-import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, fstatSync, readSync, statSync } from "node:fs";
+import { basename } from "node:path";
 import { forgottenMessage, serialsIn, sumOfSerials } from "./approval-witness.js";
 import { countLog } from "./count-records.js";
 import { ShelfFiles } from "./file-shelf.js";
@@ -17,6 +18,7 @@ import { wrongCountersMessage } from "../../../record/notes.js";
 import type { LogProblem } from "../../../record/verify-log.js";
 import { LogVerifier } from "../../../record/verify-log.js";
 import type { CheckSignature } from "../../signing.js";
+import { isNotRegular, openRegularFile } from "../../regular-file.js";
 
 /** The size and last hash that the user noted earlier (`--expect SIZE:HASH`). */
 export interface Expectation {
@@ -63,8 +65,15 @@ function* verifyFiles(directory: string, options: VerifyOptions): Generator<void
   const log = `${directory}/log`;
   const notes: string[] = [];
   // The head is read before the log: records appended meanwhile make the log longer than the head, which is valid.
-  const headFile = readIfExists(`${log}/head`);
-  const pins = readCheckpoints(`${log}/checkpoints.jsonl`);
+  const misplaced: LogProblem[] = [];
+  const readFile = (file: string, kind: LogProblem["kind"]): Buffer | undefined =>
+    readOrReport(
+      { kind, file },
+      (problem) => misplaced.push(problem),
+      () => readIfExists(`${log}/${file}`),
+    );
+  const headFile = readFile("head", "head");
+  const pins = parseCheckpoints(readFile("checkpoints.jsonl", "checkpoint"));
   const head = headFile && parseHead(headFile);
   const { expect } = options;
   const verifier = new LogVerifier([
@@ -74,6 +83,7 @@ function* verifyFiles(directory: string, options: VerifyOptions): Generator<void
     expect?.size ?? 0,
   ]);
 
+  for (const problem of misplaced) verifier.addProblem(problem);
   const ends = yield* verifySegments(log, verifier, { head, notes, progress: options.progress });
   const lastSigned = pins.checkpoints.at(-1)?.size ?? 0;
   const pinned = new Set(pins.checkpoints.map(({ size }) => size));
@@ -82,7 +92,8 @@ function* verifyFiles(directory: string, options: VerifyOptions): Generator<void
     isPinned: (seq) => pinned.has(seq),
     pruned: head?.pruned,
   });
-  checkHead(verifier, { head, isPresent: headFile !== undefined, ends });
+  const isHeadMisplaced = misplaced.some(({ kind }) => kind === "head");
+  if (!isHeadMisplaced) checkHead(verifier, { head, isPresent: headFile !== undefined, ends });
   checkCheckpoints(verifier, pins, { head, checkSignature: options.checkSignature });
   if (verifier.hasNotedCounters && verifier.problems.length === 0) yield* checkNotedCounters(verifier, log);
   if (expect !== undefined) checkExpectation(verifier, expect);
@@ -96,7 +107,7 @@ function* verifyFiles(directory: string, options: VerifyOptions): Generator<void
       `\`${name}\` is part of an import that is running or was interrupted; repeat the import to remove it`,
     );
   // Read again, because an append may have finished meanwhile.
-  noteUncoveredRecords(readHeadFile(log), verifier.size, notes);
+  if (!isHeadMisplaced) noteUncoveredRecords(readHeadFile(log), verifier.size, notes);
   noteUnsignedRecords(pins.checkpoints, verifier.size, { options, notes });
   const { size, problems, records, pruned } = verifier;
   return {
@@ -111,6 +122,22 @@ function* verifyFiles(directory: string, options: VerifyOptions): Generator<void
     signed: pins.checkpoints.filter(({ signature }) => signature !== undefined).length,
     notes,
   };
+}
+
+/** Reports a problem and returns undefined if something other than a regular file is in the place of a file. */
+function readOrReport<T>(
+  problem: Pick<LogProblem, "kind" | "file" | "seq">,
+  report: (problem: LogProblem) => void,
+  read: () => T,
+): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (!isNotRegular(error)) throw error;
+    const { path = "" } = error as NodeJS.ErrnoException;
+    report({ ...problem, message: `\`${basename(path)}\` is not a regular file` });
+    return undefined;
+  }
 }
 
 /** Starts the names of the directories in which restores prepare their files. */
@@ -231,12 +258,15 @@ function* verifySegments(
 ): Generator<void, RecordEnds> {
   const ends = new Map<number, { segment: number; bytes: number }>();
   const segments = listSegments(log);
-  const total = segments.reduce((sum, first) => sum + fileSize(`${log}/${segmentName(first)}`), 0);
+  const total = segments.reduce((sum, first) => sum + statSync(`${log}/${segmentName(first)}`).size, 0);
+  const report = (problem: LogProblem): void => verifier.addProblem(problem);
   let before = 0;
   for (const first of segments) {
     const file = segmentName(first);
     verifier.beginFile(file, first);
-    const fd = openSync(`${log}/${file}`, "r");
+    const open = (): number => openRegularFile(`${log}/${file}`, "r");
+    const fd = readOrReport({ kind: "missing", seq: first, file }, report, open);
+    if (fd === undefined) continue;
     try {
       let line = 0;
       const isLast = first === segments.at(-1);
@@ -269,15 +299,6 @@ const isCoveredByHead = (head: Head | undefined, segment: number, offset: number
 function isTornTailFrom(fd: number, start: number, line: Buffer): boolean {
   if (parseChainLink(line) !== undefined) return false;
   return isTornTail(readAt(systemFiles, fd, start, fstatSync(fd).size - start));
-}
-
-function fileSize(path: string): number {
-  const fd = openSync(path, "r");
-  try {
-    return fstatSync(fd).size;
-  } finally {
-    closeSync(fd);
-  }
 }
 
 /** Calls `onLine` with each complete line and its end. Returns how many bytes were covered and how many are left. */
@@ -330,8 +351,8 @@ interface CheckpointFile {
   readonly damagedLine: number | undefined;
 }
 
-function readCheckpoints(path: string): CheckpointFile {
-  const lines = (readIfExists(path) ?? Buffer.alloc(0)).toString("utf8").split("\n");
+function parseCheckpoints(bytes: Buffer = Buffer.alloc(0)): CheckpointFile {
+  const lines = bytes.toString("utf8").split("\n");
   // An incomplete line can follow the last newline.
   lines.pop();
   const parsed = lines.map(parseCheckpoint);
@@ -384,17 +405,21 @@ function checkCheckpoints(
 
 /** Checks that each stored definition matches its hash and that records refer to stored ones. */
 function checkDefinitions(verifier: LogVerifier, directory: string): void {
+  const report = (problem: LogProblem): void => verifier.addProblem(problem);
   for (const { name, what, used } of [
     { name: "definitions", what: "definition", used: verifier.definitions },
     { name: "environments", what: "environment", used: verifier.environments },
   ]) {
     const stored = new Set<string>();
     const shelf = new ShelfFiles(`${directory}/${name}`, { files: systemFiles, now: () => 0, durable: true });
+    let isComplete = true;
     for (const leaf of shelf.leaves()) {
-      for (const { key, value } of shelf.entriesOf(leaf)) {
+      const file = `${name}/all${leaf}.jsonl`;
+      const entries = readOrReport({ kind: "definition", file }, report, () => shelf.entriesOf(leaf));
+      isComplete &&= entries !== undefined;
+      for (const { key, value } of entries ?? []) {
         stored.add(key);
         if (sha256Hex(canonicalJson(value)) === key) continue;
-        const file = `${name}/all${leaf}.jsonl`;
         verifier.addProblem({
           kind: "definition",
           file,
@@ -403,7 +428,7 @@ function checkDefinitions(verifier: LogVerifier, directory: string): void {
       }
     }
     for (const [hash, seq] of used) {
-      if (stored.has(hash)) continue;
+      if (stored.has(hash) || !isComplete) continue;
       const message = `the ${what} ${hash.slice(0, 12)} used by record ${seq} is missing`;
       verifier.addProblem({ kind: "definition", seq, message });
     }
@@ -414,9 +439,15 @@ function checkDefinitions(verifier: LogVerifier, directory: string): void {
 function checkApprovals(verifier: LogVerifier, directory: string, head: Head | undefined): void {
   const seen = Math.max(head?.approvals ?? 0, verifier.approvals);
   const shelf = new ShelfFiles(`${directory}/approvals`, { files: systemFiles, now: () => 0, durable: true });
-  const serials = serialsIn(shelf);
+  const problem = { kind: "approvals", file: "approvals" } as const;
+  const serials = readOrReport(
+    problem,
+    (found) => verifier.addProblem(found),
+    () => serialsIn(shelf),
+  );
+  if (serials === undefined) return;
   // A crash between writing the shelf and the note leaves more.
   const isOlder = [...verifier.serials].some(([id, serial]) => (serials.get(id) ?? 0) < serial);
   if (!isOlder && sumOfSerials(serials) >= seen) return;
-  verifier.addProblem({ kind: "approvals", file: "approvals", message: forgottenMessage });
+  verifier.addProblem({ ...problem, message: forgottenMessage });
 }

@@ -52,6 +52,14 @@ describe("min, max, sum and average", () => {
     );
   });
 
+  it.each([
+    ["sum", [0.1, 0.2], 0.3],
+    ["sum", [-0.7, -0.1], -0.8],
+    ["average", [0.1, 0.2], 0.15],
+  ])("%s of %j equals %d, as computed numbers are equal within 1e-10", (op, list, value) => {
+    expect([ask(op, list, value), ask(op, list, value + 1e-9)]).toEqual([true, false]);
+  });
+
   it("keep what rounding would lose", () => {
     expect(ask("sum", [1e16, 1, 1, -1e16], 2)).toBe(true);
     expect(ask("sum", [0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1], 1)).toBe(true);

@@ -1,4 +1,4 @@
-import { closeSync, openSync, statSync } from "node:fs";
+import { closeSync, statSync } from "node:fs";
 import type { PagesState } from "./paged-file.js";
 import type { PostingsState } from "./postings.js";
 import { readSealedJson, writeSealedJson } from "./sealed-json.js";
@@ -6,6 +6,7 @@ import type { ShapesState } from "./shapes.js";
 import { parseTailHash, tailLength } from "../../../../record/chain.js";
 import { readAt, systemFiles } from "../files.js";
 import { segmentName, listSegments } from "../segments.js";
+import { openRegularFile } from "../../../regular-file.js";
 
 /** The size and modification time of a segment. */
 export interface SegmentStats {
@@ -56,7 +57,7 @@ const hasSegmentGrown = ({ bytes }: CoveredSegment, found: SegmentStats | undefi
   found !== undefined && found.bytes > bytes;
 
 function readHashAt(log: string, { first, bytes }: CoveredSegment): string | undefined {
-  const fd = openSync(`${log}/${segmentName(first)}`, "r");
+  const fd = openRegularFile(`${log}/${segmentName(first)}`, "r");
   try {
     return hashEndingAt(fd, bytes);
   } finally {

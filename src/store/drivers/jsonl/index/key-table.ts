@@ -1,7 +1,8 @@
-import { closeSync, openSync, readSync } from "node:fs";
+import { closeSync, readSync } from "node:fs";
 import type { KeyHash } from "./key-hash.js";
 import { areSumsEqual, DamagedIndexError, emptySum, extendSum, seedOf } from "./page-sum.js";
 import { systemFiles, writeAll } from "../files.js";
+import { openRegularFile } from "../../../regular-file.js";
 
 /** A slot has the low and high half of the hash and the last entry plus one. A slot whose high half is 0 is free. */
 const numbersPerSlot = 3;
@@ -120,7 +121,7 @@ export class KeyTableFile {
   constructor(directory: string, state: KeyTableState) {
     this.state = state;
     this.#seed = seedOf(state.file);
-    this.#fd = openSync(`${directory}/${state.file}`, "r");
+    this.#fd = openRegularFile(`${directory}/${state.file}`, "r");
   }
 
   /** Returns the last entry of the key, plus one; 0 if there is none. */
@@ -197,7 +198,7 @@ export function writeKeyTable(directory: string, { file }: KeyTableState, table:
     const sum = extendSum(emptySum(seed, page), stored, from, from + numbersPerPage);
     stored.set([sum.low, sum.high], from + numbersPerPage);
   }
-  const fd = openSync(`${directory}/${file}`, "w", 0o600);
+  const fd = openRegularFile(`${directory}/${file}`, "w", { mode: 0o600 });
   try {
     writeAll(systemFiles, fd, new Uint8Array(stored.buffer), 0);
   } finally {

@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, fstatSync, readSync } from "node:fs";
 import type { SegmentStats, CoveredSegment, IndexState } from "./index-state.js";
 import { Postings } from "./postings.js";
 import type { Rows } from "./rows.js";
@@ -16,6 +16,7 @@ import {
 import { readAt, systemFiles } from "../files.js";
 import { segmentName } from "../segments.js";
 import { runToEnd } from "../slices.js";
+import { openRegularFile } from "../../../regular-file.js";
 
 const newline = 10;
 /** Takes some ten milliseconds. */
@@ -153,7 +154,7 @@ export class LogIndex {
     progress: (bytes: number) => void,
   ): Generator<void, number> {
     const { from } = range;
-    const fd = openSync(`${log}/${segmentName(first)}`, "r");
+    const fd = openRegularFile(`${log}/${segmentName(first)}`, "r");
     const rows_from = this.#segments.find((each) => each.first === first)?.rows_from ?? this.count;
     try {
       const covered = yield* this.#readLines(fd, range, progress);

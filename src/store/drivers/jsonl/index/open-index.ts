@@ -1,4 +1,4 @@
-import { readdirSync, rmSync, closeSync, fstatSync, openSync, statSync } from "node:fs";
+import { readdirSync, rmSync, closeSync, fstatSync, statSync } from "node:fs";
 import type { SegmentStats, IndexState } from "./index-state.js";
 import {
   statSegments,
@@ -19,6 +19,7 @@ import { isNotFound } from "../files.js";
 import { openLock } from "../lock.js";
 import { segmentName } from "../segments.js";
 import { runInSlices } from "../slices.js";
+import { openRegularFile } from "../../../regular-file.js";
 
 interface OpenIndexOptions {
   /** Saves the index if it has at least this many new rows. */
@@ -200,8 +201,8 @@ function removeUnusedFiles(directory: string, rowsFile: string, { tables }: Post
 
 /** The longest time until changes by other processes are seen. */
 const recheckAfterMs = 50;
-/** Reading fewer rows again takes less time than saving them. */
-const minRowsToSave = 64;
+/** Reading fewer rows again, and checking their hashes, takes less time than saving them. */
+const minRowsToSave = 8;
 /** While the index is open, unsaved rows are lost only if the process dies, so it is saved less often. */
 const minRowsToSaveWhileOpen = 1024;
 
@@ -345,7 +346,7 @@ export class LiveIndex {
   #open(first: number): number {
     if (this.#newest?.first !== first) {
       this.#closeNewest();
-      this.#newest = { first, fd: openSync(`${this.#log}/${segmentName(first)}`, "r") };
+      this.#newest = { first, fd: openRegularFile(`${this.#log}/${segmentName(first)}`, "r") };
     }
     return this.#newest.fd;
   }

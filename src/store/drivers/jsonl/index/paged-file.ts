@@ -1,8 +1,9 @@
-import { closeSync, openSync, readSync } from "node:fs";
+import { closeSync, readSync } from "node:fs";
 import { basename } from "node:path";
 import type { PageSum } from "./page-sum.js";
 import { areSumsEqual, DamagedIndexError, emptySum, extendShortSum, extendSum, seedOf } from "./page-sum.js";
 import { systemFiles, writeAll } from "../files.js";
+import { openRegularFile } from "../../../regular-file.js";
 
 const pageLength = 8 * 1024;
 const numbersPerPage = pageLength / 4;
@@ -46,7 +47,7 @@ export class PagedFile {
 
   /** Opens the file, which can then be read even if it is deleted. */
   open(): void {
-    this.#fd ??= openSync(this.#path, "r");
+    this.#fd ??= openRegularFile(this.#path, "r");
   }
 
   /** Returns the numbers of a page. Those after the last saved item are undefined. */
@@ -97,7 +98,7 @@ export class PagedFile {
       }
       from = to;
     }
-    const fd = openSync(this.#path, count === 0 ? "w" : "r+", 0o600);
+    const fd = openRegularFile(this.#path, count === 0 ? "w" : "r+", { mode: 0o600 });
     try {
       const offset = Math.floor(count / this.itemsPerPage) * storedLength + start * 4;
       writeAll(systemFiles, fd, new Uint8Array(stored.buffer), offset);

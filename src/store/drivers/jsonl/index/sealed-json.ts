@@ -1,19 +1,20 @@
-import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { renameSync } from "node:fs";
 import { basename } from "node:path";
 import type { PageSum } from "./page-sum.js";
 import { emptySum, extendShortSum, seedOf } from "./page-sum.js";
+import { readRegularFile, writeRegularFile } from "../../../regular-file.js";
 
 /** Writes JSON and its checksum. The rename makes the replacement atomic. */
 export function writeSealedJson(path: string, content: object): void {
   const temporary = `${path}.${process.pid}.tmp`;
-  writeFileSync(temporary, sealJson(basename(path), content).bytes, { mode: 0o600 });
+  writeRegularFile(temporary, sealJson(basename(path), content).bytes, 0o600);
   renameSync(temporary, path);
 }
 
 /** Reads JSON that `writeSealedJson` wrote; undefined if the file is missing or damaged. */
 export function readSealedJson(path: string): unknown {
   try {
-    return openSeal(basename(path), readFileSync(path))?.content;
+    return openSeal(basename(path), readRegularFile(path))?.content;
   } catch {
     return undefined;
   }
