@@ -1,5 +1,9 @@
 import { describe, expect, it } from "vitest";
+import { decisionTypes } from "../../src/definition/decision-types.js";
 import { formatDefinitions } from "../../src/definition/formatting/format-definitions.js";
+import { readSourceTree } from "../../src/definition/formatting/source-tree.js";
+import { starter } from "../../src/definition/starter.js";
+import { readYaml } from "../../src/definition/yaml-source.js";
 
 const format = (text: string, isJson = false): string => {
   const result = formatDefinitions(text, { isJson });
@@ -205,6 +209,16 @@ describe("a formatted definition", () => {
       to: "decision:\n  id: d\n  type: switch\n  cases: &all [{ target: a }]\n  default: *all\n",
     },
     {
+      name: "takes a last line of spaces in a text for no blank line",
+      from: "decision:\n  id: |2-\n     \n  name: n\n\n  type: gate\n",
+      to: "decision:\n  id: |2-\n     \n  name: n\n\n  type: gate\n",
+    },
+    {
+      name: "keeps comments before an anchor without a value",
+      from: "decision:\n  id: # one\n    # two\n    &a\n  name: n\n",
+      to: "decision:\n  id: # one\n    # two\n    &a\n  name: n\n",
+    },
+    {
       name: "has the line ends of the file",
       from: "decision:\r\n    id:  d\r\n",
       to: "decision:\r\n  id: d\r\n",
@@ -251,9 +265,32 @@ describe("a formatted JSON file", () => {
   });
 });
 
+it("a long line is read in the time of many short ones", () => {
+  const timeOf = (separator: string): number => {
+    const text = `a: ["${"x".repeat(1_000_000)}"${`,${separator}1`.repeat(1000)}]\n`;
+    const startedAt = process.cpuUsage();
+    readSourceTree(text);
+    return process.cpuUsage(startedAt).user;
+  };
+  timeOf("\n ");
+  expect(timeOf(" ") / timeOf("\n ")).toBeLessThan(5);
+});
+
+describe("the start of a definition", () => {
+  it.each(decisionTypes)("is formatted: %s", (type) => {
+    const text = starter(type, "my-first.decision", { path: "decisions", hasSchema: false });
+    expect(format(text)).toBe(text);
+  });
+
+  it.each(["123", "1.5", "0x1F", "null", "True", "-", "-a", ".a", "no"])("has the id %s as text", (id) => {
+    const text = starter("switch", id, { path: "decisions", hasSchema: false });
+    expect(readYaml(text).documents.map(({ value }) => value)).toMatchObject([{ decision: { id } }]);
+  });
+});
+
 describe("a text cannot be formatted that", () => {
   it.each([
-    { name: "is no YAML", from: "decision: [", problem: { line: 1, column: 12 } },
+    { name: "is no YAML", from: "decision: [", problem: { line: 1, column: 11 } },
     { name: "is nested too deeply", from: "[".repeat(200), problem: { line: 1, column: 65 } },
     { name: "has a number that JSON does not have", from: "a: .inf\n", problem: { line: 1, column: 4 } },
     { name: "has a list as key", from: "? [a]\n: 1\n", problem: { line: 1, column: 1 } },

@@ -100,7 +100,7 @@ class SourceReader {
   #passed = 0;
   /** The offset of the last token that was passed. */
   #position = -1;
-  /** The end of the last text that keeps the blank lines at its end. */
+  /** The end of the last text after `|` or `>`, with the blank lines that belong to it. */
   #keptUntil = 0;
   #waiting: WaitingComment[] = [];
   /** Takes a comment on the line of the last token; undefined if that has one, or cannot have one. */
@@ -181,7 +181,6 @@ class SourceReader {
     const start = token.offset + written.length + gap.length;
     this.#pass(start);
     this.#takeInline = undefined;
-    if (written.includes("+")) this.#keptUntil = start + token.source.length;
     const digit = Number(/\d/.exec(written)?.[0] ?? "0");
     const lines = token.source.split("\n").map((line) => line.replace(/\r$/, ""));
     // The source ends with a line break, unless the file does not.
@@ -189,6 +188,9 @@ class SourceReader {
     const first = lines.find((line) => line.trim() !== "") ?? "";
     const indentation = digit === 0 ? leadingSpaces(first) : token.indent + digit;
     const cut = lines.map((line) => line.slice(Math.min(indentation, leadingSpaces(line))));
+    // A line of spaces can be text; empty lines at the end are text only after `+`.
+    const textLines = written.includes("+") ? lines.length : cut.findLastIndex((line) => line !== "") + 1;
+    this.#keptUntil = start + lengthOfLines(token.source, textLines);
     return { kind: "block-scalar", properties, header: written, comment, lines: cut };
   }
 
@@ -260,7 +262,10 @@ class SourceReader {
       if (token.type === "map-value-ind") this.#takeInline = intoHead;
     }
     if (value === undefined) {
-      if (properties.length > 0) entry.value = { kind: "scalar", properties, source: "", isAlias: false };
+      if (properties.length > 0) {
+        head.push(...this.#takeWaiting());
+        entry.value = { kind: "scalar", properties, source: "", isAlias: false };
+      }
       return entry;
     }
     if (!isBlockCollection(value)) {
@@ -321,11 +326,23 @@ class SourceReader {
     return this.#text.lastIndexOf("\n", offset - 1) + 1;
   }
 
-  /** Whether a token is the first of its line, and the line above is blank. */
+  /**
+   * Whether a token is the first of its line, and the line above is blank. Looks only at the spaces before it: a file may
+   * be one long line.
+   */
   #isAfterBlankLine(offset: number): boolean {
-    const start = this.#lineStart(offset);
-    if (start <= this.#keptUntil || this.#text.slice(start, offset).trim() !== "") return false;
-    return this.#text.slice(this.#lineStart(start - 1), start).trim() === "";
+    const end = this.#beforeSpaces(offset);
+    const start = end + 1;
+    if (this.#text[end] !== "\n" || start <= this.#keptUntil) return false;
+    const above = this.#beforeSpaces(end);
+    return above === -1 || this.#text[above] === "\n";
+  }
+
+  /** Returns the offset of the line break or of the last text before an offset; -1: there is none. */
+  #beforeSpaces(offset: number): number {
+    let at = offset - 1;
+    while (at >= 0 && this.#text[at] !== "\n" && /\s/.test(this.#text.charAt(at))) at--;
+    return at;
   }
 }
 
@@ -341,5 +358,15 @@ const isBlockCollection = (token: CST.Token | undefined): token is CST.BlockMap 
 
 const isSpace = ({ type }: CST.SourceToken): boolean =>
   type === "space" || type === "newline" || type === "comment";
+
+/** Returns the length of the first lines of a text, with their line breaks. */
+function lengthOfLines(text: string, count: number): number {
+  let end = 0;
+  for (let line = 0; line < count && end < text.length; line++) {
+    const lineBreak = text.indexOf("\n", end);
+    end = lineBreak === -1 ? text.length : lineBreak + 1;
+  }
+  return end;
+}
 
 const leadingSpaces = (line: string): number => line.length - line.replace(/^ +/, "").length;
