@@ -356,7 +356,10 @@ export function neighbouring(withStore: WithStore): void {
         call("write_file", ["path", "text"]),
         call("read_file"),
         // A definition has one type.
-        { definition_hash: definitionHash("other"), ...about({ entities: [customer("c1")] }) },
+        {
+          definition_hash: definitionHash("other"),
+          ...about({ entities: [customer("c1")], param_names: ["ignored"] }),
+        },
         call("read_file", ["path", 'odd"']),
       );
       const traitsOf = async (tool?: string): Promise<readonly object[]> =>

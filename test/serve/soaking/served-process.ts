@@ -55,6 +55,8 @@ export class ServedProcess {
   }
 }
 
-/** A line that is not JSON is a warning of Node or a crash. */
+/** Another line that is not JSON is a warning of Node or a crash. */
 const isComplaint = (line: string): boolean =>
-  line.startsWith("{") ? line.includes('"code":"bug"') : !line.startsWith("authentication is off");
+  line.startsWith("{")
+    ? line.includes('"code":"bug"')
+    : !/^(?:authentication is off|decisions: \d+ in |store: )/.test(line);

@@ -108,7 +108,9 @@ interface EntityOptions {
  */
 export function scanTraits({ line, at, end }: LineCursor, isPolicy: boolean): string | undefined {
   const cursor = new LineCursor(line, at, end);
-  const params = cursor.skip(paramNames) ? scanTexts(cursor) : isPolicy ? undefined : "";
+  const names = cursor.skip(paramNames) ? scanTexts(cursor) : undefined;
+  // Only tool calls have params; older records of them do not list their names.
+  const params = isPolicy ? names : "";
   if (params === undefined || !cursor.skip(inputs)) return undefined;
   const sources: string[] = [];
   while (cursor.skip(inputSource)) {
