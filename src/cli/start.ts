@@ -38,12 +38,17 @@ const folder =
 /** Runs a file of the bundle with the code that V8 compiled in earlier runs: compiling is half of a start. */
 function load(file: string, cacheName: string): object {
   const path = `${__dirname}/${file}`;
-  const cached = folder === undefined ? undefined : readCachedCode(`${folder}/${cacheName}`);
+  const found = folder === undefined ? undefined : readCachedCode(`${folder}/${cacheName}`);
+  const cached = found?.trials === ofFirstRun ? undefined : found;
   const source = `(function(exports,require,module,__dirname){${readFileSync(path, "latin1")}\n})`;
   const script = new Script(source, { filename: path, ...(cached && { cachedData: cached.code }) });
   const usable = script.cachedDataRejected === true ? undefined : cached;
   if (folder !== undefined && (usable === undefined || usable.trials < maxTrials)) {
-    beforeExit.push(() => saveCode(folder, cacheName, script, usable));
+    const mayBeFirst = found?.trials !== ofFirstRun && isCommandCode(file);
+    beforeExit.push(() => {
+      const trials = mayBeFirst && loaded.has(reader) ? ofFirstRun : 0;
+      saveCode(folder, cacheName, { script, trials, cached: usable });
+    });
   }
   const module = { exports: {} };
   (script.runInThisContext() as Wrapper)(module.exports, requireWithin, module, __dirname);
@@ -80,6 +85,13 @@ interface CachedCode {
 const headerLength = 16;
 /** After this many runs without new functions, runs no longer look for any. */
 const maxTrials = 3;
+/** Reads definitions that are not in their cache. */
+const reader = "./read-definitions.cjs";
+/**
+ * Marks the code of a run that read definitions. The next run starts without it and keeps only what it needs itself:
+ * with all that a first run needs, every later start takes 3 % longer.
+ */
+const ofFirstRun = 255;
 
 /** Reads cached code only if no other user could have written it. */
 function readCachedCode(path: string): CachedCode | undefined {
@@ -127,6 +139,15 @@ function isShortRun(): boolean {
   const { user, system } = process.cpuUsage();
   return user + system < 1_000_000 && process.uptime() < 10 && !process.argv.includes("--inputs");
 }
+
+interface CompiledFile {
+  readonly script: Script;
+  /** Written with new code. */
+  readonly trials: number;
+  /** The code that the run started with. */
+  readonly cached: CachedCode | undefined;
+}
+
 /** The exit codes of commands that did what they are for; misspelt commands leave no file behind. */
 const answers: readonly unknown[] = [0, 4, 5, 6];
 
@@ -134,7 +155,7 @@ const answers: readonly unknown[] = [0, 4, 5, 6];
  * Saves the compiled functions if there are more than in the cache, so that no single run decides how fast later ones
  * start. The file is synced before it gets its name, because V8 does not notice code that a crash has damaged.
  */
-function saveCode(into: string, cacheName: string, script: Script, cached: CachedCode | undefined): void {
+function saveCode(into: string, cacheName: string, { script, trials, cached }: CompiledFile): void {
   if (!answers.includes(process.exitCode) || !isShortRun()) return;
   try {
     const isNew = makeDirectory(into, 0o700);
@@ -148,7 +169,9 @@ function saveCode(into: string, cacheName: string, script: Script, cached: Cache
     }
     const temporary = `${path}.${process.pid}.tmp`;
     const fd = openSync(temporary, "wx", 0o600);
-    writeFileSync(fd, Buffer.concat([Buffer.alloc(headerLength), code]));
+    const header = Buffer.alloc(headerLength);
+    header[0] = trials;
+    writeFileSync(fd, Buffer.concat([header, code]));
     fsyncSync(fd);
     closeSync(fd);
     renameSync(temporary, path);
@@ -180,9 +203,18 @@ function bundleName(): string {
  * that are not command names share one. Libraries are the same for all commands.
  */
 function codeCacheName(file: string): string {
-  const bundle = file.replace(/\.cjs$/, "");
-  if (!__LAYERS__.includes(bundle) && !Object.hasOwn(__BUNDLES__, bundle)) return file;
+  if (!isCommandCode(file)) return file;
+  const bundle = bundleOf(file);
   const name = group === "decision" ? verb : group;
   const isName = /^-{0,2}[a-z]+(?:-[a-z]+)?$/.test(name) && name.length <= 16;
   return `${bundle}-${isName ? name : "other"}`;
+}
+
+/** Whether a file contains commands, rather than a library. */
+function isCommandCode(file: string): boolean {
+  return __LAYERS__.includes(bundleOf(file)) || Object.hasOwn(__BUNDLES__, bundleOf(file));
+}
+
+function bundleOf(file: string): string {
+  return file.replace(/\.cjs$/, "");
 }
