@@ -102,7 +102,7 @@ function gapFindings({ gaps }: DecisionAnalysis, definition: Definition): readon
     : "but with `hit_policy: unique` one of them should match";
   const hint = isDeclared
     ? "add a rule, or remove `unexpected` from the default"
-    : "add a rule, or declare that the default is meant for them with `unexpected: false`";
+    : "add a rule, or declare with `unexpected: false` that the default is for them";
   const message = `no rule matches where ${regionInText(first.region)}${more}, such as ${example}, ${reason}`;
   return [{ path: ["default"], message, hint }];
 }

@@ -10,7 +10,9 @@ const idleSettledAfterMs = 50;
  * On a busy machine the process that saves a file may have to wait for its next turn, so that a file has to be unchanged
  * for longer: up to ten times as long, from four processes for each core on.
  */
-const settledAfter = (load: number): number => idleSettledAfterMs * Math.min(10, Math.max(1, load / 4));
+const settledAfter = (load: number): number =>
+  Math.min(maxSettledAfterMs, Math.max(idleSettledAfterMs, (idleSettledAfterMs * load) / 4));
+const maxSettledAfterMs = 10 * idleSettledAfterMs;
 
 /** How long a file may keep changing before it is refused. */
 const maxWaitMs = 1_000;
@@ -28,7 +30,8 @@ export class SettledFiles {
   readonly #options: SettleOptions;
   readonly #time: TimeSource;
   readonly #startedAt: number;
-  readonly #settledAfter: number;
+  /** Grows while the machine gets busier. */
+  #settledAfter: number;
 
   constructor(options: SettleOptions) {
     this.#options = options;
@@ -49,11 +52,20 @@ export class SettledFiles {
       const remaining = this.#settledAfter - (this.#time.stopwatch() - unchangedSince);
       if (recent === undefined || remaining <= 0) return found.files;
       this.assertInTime(recent.path);
-      await this.#time.sleep(Math.min(recent.remaining, remaining));
+      await this.#sleep(Math.min(recent.remaining, remaining));
       const next = this.#find();
       if (filesStamp(next) !== filesStamp(found)) unchangedSince = this.#time.stopwatch();
       found = next;
     }
+  }
+
+  /** A process that wakes late shows how long the one that saves the file may have to wait for its turn. */
+  async #sleep(milliseconds: number): Promise<void> {
+    const startedAt = this.#time.stopwatch();
+    await this.#time.sleep(milliseconds);
+    const late = this.#time.stopwatch() - startedAt - milliseconds;
+    const longest = Math.max(this.#settledAfter, settledAfter(this.#time.load()), 3 * late);
+    this.#settledAfter = Math.min(maxSettledAfterMs, longest);
   }
 
   /** Throws if files have been changing for too long. */

@@ -437,7 +437,7 @@ const scoredOn = (condition: string): string =>
 
 /** The warning about inputs that no rule of a unique table with two rules matches. */
 const uniqueGap = (region: string, example: object): string =>
-  `warning 8:12 no rule matches where \`${region}\`, such as ${JSON.stringify(example)}, but with \`hit_policy: unique\` one of them should match | add a rule, or declare that the default is meant for them with \`unexpected: false\``;
+  `warning 8:12 no rule matches where \`${region}\`, such as ${JSON.stringify(example)}, but with \`hit_policy: unique\` one of them should match | add a rule, or declare with \`unexpected: false\` that the default is for them`;
 
 const durationWarning = (text: string): string =>
   `\`${text}\` looks like a duration, but is compared as text | in an expression, compare lengths: \`duration(…) > duration('${text}')\``;

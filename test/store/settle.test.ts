@@ -14,6 +14,8 @@ class SleepingTime implements TimeSource {
   readonly slept: number[] = [];
   elapsed = 0;
   busy = 0;
+  /** How much later than asked each sleep ends. */
+  late = 0;
   during: () => void = () => undefined;
   now(): number {
     return start + this.elapsed;
@@ -26,7 +28,7 @@ class SleepingTime implements TimeSource {
   }
   sleep(milliseconds: number): Promise<void> {
     this.slept.push(milliseconds);
-    this.elapsed += milliseconds;
+    this.elapsed += milliseconds + this.late;
     this.during();
     return Promise.resolve();
   }
@@ -82,6 +84,24 @@ describe("a definition file", () => {
     time.busy = load;
     expect((await open()).ids).toEqual(["p"]);
     expect(time.slept).toEqual(waits);
+  });
+
+  it("waits for longer while the machine gets busier", async () => {
+    write(denying, 10);
+    time.during = () => (time.busy = 16);
+    expect((await open()).ids).toEqual(["p"]);
+    expect(time.slept).toEqual([40, 150]);
+  });
+
+  it("waits for three times as long as this process was kept waiting", async () => {
+    write(denying, 10);
+    time.late = 30;
+    expect((await open()).ids).toEqual(["p"]);
+    expect(time.slept).toEqual([40, 10]);
+    time.late = 60_000;
+    write(denying, 10);
+    time.during = () => write(denying, 100);
+    await expect(open()).rejects.toMatchObject({ code: "definition_invalid" });
   });
 
   it("that was truncated is read when it is complete", async () => {

@@ -64,7 +64,7 @@ const routing = {
       unexpected: {
         type: "boolean",
         description:
-          "`true`: no input is meant to lead here, so `analyze --check` fails if one does. `false`: some are, also with `hit_policy: unique`.",
+          "`true`: every input should match a branch, so `analyze --check` fails if one does not. `false`: some need not, also with `hit_policy: unique`.",
       },
     },
     description: "The target, the output or both if no case matches.",
