@@ -6,6 +6,7 @@ import { beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { bundled } from "./bundle.js";
 import { storeDirectory } from "./jsonl-log.js";
 import { openLock, formatOwner, thisOwner } from "../../src/store/drivers/jsonl/lock.js";
+import { ticketsIn } from "../../src/store/drivers/jsonl/lock-ticket.js";
 
 let script = "";
 let home = "";
@@ -130,6 +131,78 @@ describe("the lock between processes", () => {
       clock.mockRestore();
     }
   });
+
+  it("goes to those who wait in the order in which they came", async () => {
+    const release = await openLock(directory).acquire();
+    const order: number[] = [];
+    const waiting: Promise<void>[] = [];
+    for (const turn of [1, 2, 3, 4]) {
+      const acquired = openLock(directory).acquire();
+      waiting.push(
+        acquired.then((releaseNext) => {
+          order.push(turn);
+          releaseNext();
+        }),
+      );
+      await until(() => ticketsIn(directory).length === turn);
+    }
+    release();
+    // One that comes later has to wait, too.
+    expect(openLock(directory).tryAcquire()).toBeUndefined();
+    await Promise.all(waiting);
+    expect(order).toEqual([1, 2, 3, 4]);
+    expect(readdirSync(directory)).toEqual([expect.stringMatching(/^\d+\.free$/)]);
+  });
+
+  const ticketOf = (owner: string): string => `00000000000000000007-${owner}`;
+
+  it("that was handed to a process is taken by others if it leaves it for 50 ms", () => {
+    leave(`7.to-${ticketOf(formatOwner(thisOwner()))}`);
+    const handedOver = Date.now();
+    const clock = vi.spyOn(Date, "now");
+    try {
+      clock.mockReturnValue(handedOver + 30);
+      expect(openLock(directory).tryAcquire()).toBeUndefined();
+      clock.mockReturnValue(handedOver + 80);
+      expect(openLock(directory).tryAcquire()).toBeTypeOf("function");
+    } finally {
+      clock.mockRestore();
+    }
+  });
+
+  it("that was handed to a process which died is taken by others at once", () => {
+    leave(`7.to-${ticketOf(formatOwner({ ...thisOwner(), startedAt: "1" }))}`);
+    expect(openLock(directory).tryAcquire()).toBeTypeOf("function");
+  });
+
+  it("is not handed to processes that died", () => {
+    const lock = openLock(directory);
+    const release = lock.tryAcquire();
+    const dead = ticketOf(formatOwner({ ...thisOwner(), startedAt: "1" }));
+    for (const ticket of [dead, ticketOf("somebody")]) writeFileSync(join(directory, `wait-${ticket}`), "");
+    expect(lock.hasWaiters()).toBe(false);
+    release?.();
+    expect(readdirSync(directory)).toEqual([expect.stringMatching(/^\d+\.free$/)]);
+  });
+
+  it.skipIf(process.platform === "win32")(
+    "passes over a process that is stopped while it waits",
+    async () => {
+      const release = await openLock(directory).acquire();
+      const stopped = start("enter");
+      await until(() => ticketsIn(directory).length === 1);
+      stopped.kill("SIGSTOP");
+      const waiting = openLock(directory).acquire();
+      await until(() => ticketsIn(directory).length === 2);
+      release();
+      (await waiting)();
+      expect(noted("enters")).toBe(0);
+      stopped.kill("SIGCONT");
+      expect(await ended(stopped)).toBe(0);
+      expect(noted("leaves")).toBe(1);
+      expect(readdirSync(directory)).toEqual([expect.stringMatching(/^\d+\.free$/)]);
+    },
+  );
 
   it("is acquired again after its directory was emptied or removed", () => {
     const lock = openLock(directory);

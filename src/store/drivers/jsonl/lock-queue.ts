@@ -1,11 +1,8 @@
 import { stopwatch } from "../../../clock.js";
 import type { Lock } from "./lock.js";
-import { sleep } from "./lock.js";
 
-/** How long the lock is held while tasks remain, before other processes get a chance. */
+/** How long the lock is held while tasks remain, before it goes to the next process that waits. */
 const maxHoldMs = 20;
-/** Longer than the interval at which a waiting process retries, so that it does get the lock. */
-const yieldPauseMs = 5;
 
 /** A process that has run this many tasks counts as busy. */
 const busyAfterTasks = 32;
@@ -28,7 +25,6 @@ export class LockQueue {
   #acquisition = 0;
   #isRunning = false;
   #onIdle: (() => void)[] = [];
-  #yieldedAt = 0;
   #taskCount = 0;
   /** Ends the wait of `#linger`. */
   #onTask = (): void => undefined;
@@ -59,7 +55,6 @@ export class LockQueue {
 
   async #runAll(): Promise<void> {
     this.#isRunning = true;
-    this.#yieldedAt = stopwatch();
     while (this.#tasks.length > 0) {
       try {
         await this.#runUnderLock(this.#open());
@@ -86,10 +81,6 @@ export class LockQueue {
     } finally {
       release();
     }
-    // More tasks remain: let a waiting process go first, or it would rarely win against this one.
-    if (this.#tasks.length === 0 || stopwatch() - this.#yieldedAt < maxHoldMs) return;
-    if (lock.hasWaiters()) await sleep(yieldPauseMs);
-    this.#yieldedAt = stopwatch();
   }
 
   /** Keeps the lock for a moment: acquiring it again costs more than most tasks. Runs only if no process waits. */

@@ -1,34 +1,35 @@
 import {
-  closeSync,
-  existsSync,
   mkdtempSync,
   readdirSync,
   renameSync,
   rmSync,
   statSync,
-  unlinkSync,
   writeFileSync,
   readFileSync,
   readlinkSync,
 } from "node:fs";
 import { dirname } from "node:path";
+import { LockTicket, removeTicket, ticketsIn } from "./lock-ticket.js";
 import { stopwatch } from "../../../clock.js";
 import { DecisionError } from "../../../errors.js";
 import { makeDirectory } from "../../files.js";
-import { openRegularFile } from "../../regular-file.js";
 
 /**
- * A mutex between processes. A directory contains one file. Its name is a generation number and the owner:
+ * A mutex between processes. A directory contains one lock file. Its name is a generation number and the owner:
  * `7.free` or `8.4711-…`. Acquiring, releasing and taking over from a dead owner each rename that file.
  * `rename` is atomic and generations only increase, so no name is used twice: of several processes that try
  * the same step, exactly one succeeds and the others get ENOENT.
+ *
+ * Processes that wait leave a ticket next to it. The owner that releases the lock hands it to the oldest ticket
+ * (`8.to-…`) and wakes that process alone. If a process does not take what it was handed, because it is stopped or
+ * died, the others take it after a moment. The mutex does not depend on tickets: they only decide who is next.
  */
 export interface Lock {
   /** Returns undefined if another live process holds the lock. */
   tryAcquire(): Release | undefined;
-  /** Waits for the lock; throws `store_busy` after 30 seconds. */
+  /** Waits for the lock, behind those who wait already; throws `store_busy` after 30 seconds. */
   acquire(): Promise<Release>;
-  /** True if another process waits. A waiter that died is reported once. */
+  /** True if another process waits. */
   hasWaiters(): boolean;
 }
 
@@ -36,6 +37,12 @@ export type Release = () => void;
 
 /** How long to wait for a live owner. */
 const acquireTimeoutMs = 30_000;
+/** How long a process may leave a lock that was handed to it before others take it. */
+const handOverMs = 50;
+/** A ticket can be missed by an owner that releases the lock at the same moment, so the first wait is short. */
+const firstWaitMs = 2;
+/** How often a waiting process looks whether the owner died. */
+const waitMs = 20;
 /** How long an owner on another machine or in another container may hold the lock; a normal hold takes milliseconds. */
 const unknownOwnerLeaseMs = 20_000;
 
@@ -46,18 +53,21 @@ export function openLock(directory: string): Lock {
   let unreleasedName: string | undefined;
 
   /** Acquires the lock, or returns the name of the file that shows its current owner. */
-  const attempt = (): Release | string => {
+  const attempt = (ticket?: string): Release | string => {
     for (;;) {
       const name = expectedName ?? findLockFile(directory);
       expectedName = undefined;
-      if (!isFree(name) && name !== unreleasedName && !isOwnerGone(directory, name)) return name;
+      const isOurs = name === unreleasedName || (ticket !== undefined && ticketOf(name) === ticket);
+      if (!isFree(name) && !isOurs && !isOwnerGone(directory, name)) return name;
       const mine = `${generationOf(name) + 1}.${formatOwner(thisOwner())}`;
       // Another process renamed the file first: look again.
       if (!tryRename(directory, name, mine)) continue;
       return () => {
-        const free = `${generationOf(mine)}.free`;
-        if (tryRename(directory, mine, free)) expectedName = free;
-        else unreleasedName = mine;
+        const next = firstWaiting(directory);
+        const released = `${generationOf(mine)}.${next === undefined ? "free" : handedTo + next}`;
+        if (!tryRename(directory, mine, released)) unreleasedName = mine;
+        else if (next === undefined) expectedName = released;
+        else removeTicket(directory, next);
       };
     }
   };
@@ -67,56 +77,70 @@ export function openLock(directory: string): Lock {
       return typeof result === "string" ? undefined : result;
     },
     async acquire() {
+      const first = attempt();
+      if (typeof first !== "string") return first;
       const startedAt = stopwatch();
-      for (let tries = 0; ; tries++) {
-        const result = attempt();
-        if (typeof result !== "string") {
-          if (tries > 0) setWaitersFile(directory, false);
-          return result;
+      const ticket = new LockTicket(directory, formatOwner(thisOwner()));
+      try {
+        for (let tries = 0; ; tries++) {
+          const isQueued = ticket.queue();
+          const result = attempt(ticket.name);
+          if (typeof result !== "string") return result;
+          if (stopwatch() - startedAt > acquireTimeoutMs) throw lockTimeoutError(directory, result);
+          await ticket.wait(isQueued && tries > 0 ? waitMs : firstWaitMs);
         }
-        if (stopwatch() - startedAt > acquireTimeoutMs) throw lockTimeoutError(directory, result);
-        setWaitersFile(directory, true);
-        await sleep(1 + Math.random() * 2);
+      } finally {
+        ticket.close();
       }
     },
-    hasWaiters() {
-      const exists = existsSync(`${directory}/${waitersFile}`);
-      if (exists) setWaitersFile(directory, false);
-      return exists;
-    },
+    hasWaiters: () => firstWaiting(directory) !== undefined,
   };
 }
 
-/** Exists while processes wait for the lock; each waiter recreates it on every attempt. */
-const waitersFile = "wanted";
-
-/**
- * Creates or removes the waiters file. Errors are ignored: the file improves fairness, the lock is correct without
- * it.
- */
-function setWaitersFile(directory: string, hasWaiters: boolean): void {
-  try {
-    if (hasWaiters) closeSync(openRegularFile(`${directory}/${waitersFile}`, "a", { mode: 0o600 }));
-    else unlinkSync(`${directory}/${waitersFile}`);
-  } catch {
-    return;
-  }
+/** Returns the oldest ticket. Removes those of processes that died. */
+function firstWaiting(directory: string): string | undefined {
+  return ticketsIn(directory).find((ticket) => {
+    const owner = parseOwner(ownerOfTicket(ticket));
+    if (owner !== undefined && ownerStatus(owner) !== "dead") return true;
+    removeTicket(directory, ticket);
+    return false;
+  });
 }
+
+/** Precedes the ticket in the name of a lock file that was handed over. */
+const handedTo = "to-";
+
+/** Returns the ticket that a lock was handed to. */
+function ticketOf(name: string): string | undefined {
+  const state = name.slice(name.indexOf(".") + 1);
+  return state.startsWith(handedTo) ? state.slice(handedTo.length) : undefined;
+}
+
+const ownerOfTicket = (ticket: string): string => ticket.slice(ticket.indexOf("-") + 1);
 
 const isFree = (name: string): boolean => name.endsWith(".free");
 
 const generationOf = (name: string): number => Number.parseInt(name, 10);
 
 function isOwnerGone(directory: string, name: string): boolean {
-  const owner = parseOwner(name.slice(name.indexOf(".") + 1));
+  const ticket = ticketOf(name);
+  const owner = ownerIn(name);
   const status = owner === undefined ? "unknown" : ownerStatus(owner);
-  if (status !== "unknown") return status === "dead";
+  if (status === "dead") return true;
+  if (status === "alive" && ticket === undefined) return false;
   try {
-    // A rename updates ctime, so ctime is the moment of the acquisition.
-    return Date.now() - statSync(`${directory}/${name}`).ctimeMs > unknownOwnerLeaseMs;
+    // A rename updates ctime, so ctime is the moment of the acquisition or of the hand-over.
+    const heldFor = Date.now() - statSync(`${directory}/${name}`).ctimeMs;
+    return heldFor > (ticket === undefined ? unknownOwnerLeaseMs : handOverMs);
   } catch {
     return false;
   }
+}
+
+/** Returns the owner that the name of a lock file shows, or to whom it was handed. */
+function ownerIn(name: string): LockOwner | undefined {
+  const ticket = ticketOf(name);
+  return parseOwner(ticket === undefined ? name.slice(name.indexOf(".") + 1) : ownerOfTicket(ticket));
 }
 
 /** Returns false if the file no longer has the name `from`, because another process renamed it. */
@@ -176,7 +200,7 @@ function unusableLockError(directory: string): DecisionError {
 }
 
 function lockTimeoutError(directory: string, name: string): DecisionError {
-  const owner = parseOwner(name.slice(name.indexOf(".") + 1));
+  const owner = ownerIn(name);
   const holder = owner === undefined ? "another process" : `process ${owner.pid}`;
   return new DecisionError(
     "store_busy",
@@ -184,9 +208,6 @@ function lockTimeoutError(directory: string, name: string): DecisionError {
     { hint: `check what that process is doing; the lock is in \`${directory}\`` },
   );
 }
-
-export const sleep = (milliseconds: number): Promise<void> =>
-  new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 /** Identifies the process that holds a lock, so that others on the same machine can check whether it is alive. */
 interface LockOwner {
