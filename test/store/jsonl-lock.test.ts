@@ -178,7 +178,8 @@ describe("the lock between processes", () => {
   it("is not handed to processes that died", () => {
     const lock = openLock(directory);
     const release = lock.tryAcquire();
-    const dead = ticketOf(formatOwner({ ...thisOwner(), startedAt: "1" }));
+    // Beyond the largest pid of Linux.
+    const dead = ticketOf(formatOwner({ ...thisOwner(), pid: 2 ** 22 + 1 }));
     for (const ticket of [dead, ticketOf("somebody")]) writeFileSync(join(directory, `wait-${ticket}`), "");
     expect(lock.hasWaiters()).toBe(false);
     release?.();

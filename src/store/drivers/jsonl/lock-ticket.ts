@@ -13,6 +13,7 @@ export class LockTicket {
   readonly name: string;
   readonly #path: string;
   #watcher: FSWatcher | undefined;
+  #isQueued = false;
   #wake = (): void => undefined;
 
   constructor(directory: string, owner: string) {
@@ -20,18 +21,26 @@ export class LockTicket {
     this.#path = `${directory}/${prefix}${this.name}`;
   }
 
-  /** Creates the file, in its old place if it was removed. Returns whether the process will be woken. */
+  /** Whether the file is there, and removing it will wake this process. */
+  get isQueued(): boolean {
+    return this.#isQueued;
+  }
+
+  /** Creates the file, in its old place if it was removed. Returns whether it is new. */
   queue(): boolean {
     try {
       closeSync(openSync(this.#path, "wx", 0o600));
     } catch (error) {
-      return (error as NodeJS.ErrnoException).code === "EEXIST" && this.#watcher !== undefined;
+      this.#isQueued = (error as NodeJS.ErrnoException).code === "EEXIST" && this.#watcher !== undefined;
+      return false;
     }
     this.#watcher?.close();
     this.#watcher = watchFile(this.#path, () => {
+      this.#isQueued = false;
       this.#wake();
     });
-    return this.#watcher !== undefined;
+    this.#isQueued = this.#watcher !== undefined;
+    return true;
   }
 
   /** Resolves when the file is removed, at the latest after this time. */

@@ -41,8 +41,8 @@ const acquireTimeoutMs = 30_000;
 const handOverMs = 50;
 /** A ticket can be missed by an owner that releases the lock at the same moment, so the first wait is short. */
 const firstWaitMs = 2;
-/** How often a waiting process looks whether the owner died. */
-const waitMs = 20;
+/** How often a process that will be woken looks whether the owner died. */
+const waitMs = 100;
 /** How long an owner on another machine or in another container may hold the lock; a normal hold takes milliseconds. */
 const unknownOwnerLeaseMs = 20_000;
 
@@ -53,12 +53,13 @@ export function openLock(directory: string): Lock {
   let unreleasedName: string | undefined;
 
   /** Acquires the lock, or returns the name of the file that shows its current owner. */
-  const attempt = (ticket?: string): Release | string => {
+  const attempt = ({ ticket, seen }: AttemptOptions): Release | string => {
     for (;;) {
       const name = expectedName ?? findLockFile(directory);
       expectedName = undefined;
       const isOurs = name === unreleasedName || (ticket !== undefined && ticketOf(name) === ticket);
-      if (!isFree(name) && !isOurs && !isOwnerGone(directory, name)) return name;
+      const isOld = seen === undefined || seen === name;
+      if (!isFree(name) && !isOurs && !(isOld && isOwnerGone(directory, name))) return name;
       const mine = `${generationOf(name) + 1}.${formatOwner(thisOwner())}`;
       // Another process renamed the file first: look again.
       if (!tryRename(directory, name, mine)) continue;
@@ -73,22 +74,23 @@ export function openLock(directory: string): Lock {
   };
   return {
     tryAcquire() {
-      const result = attempt();
+      const result = attempt({});
       return typeof result === "string" ? undefined : result;
     },
     async acquire() {
-      const first = attempt();
-      if (typeof first !== "string") return first;
+      let result = attempt({ seen: "" });
+      if (typeof result !== "string") return result;
       const startedAt = stopwatch();
       const ticket = new LockTicket(directory, formatOwner(thisOwner()));
       try {
-        for (let tries = 0; ; tries++) {
-          const isQueued = ticket.queue();
-          const result = attempt(ticket.name);
-          if (typeof result !== "string") return result;
+        for (let waits = 0; typeof result === "string";) {
           if (stopwatch() - startedAt > acquireTimeoutMs) throw lockTimeoutError(directory, result);
-          await ticket.wait(isQueued && tries > 0 ? waitMs : firstWaitMs);
+          // The lock may have been released before the ticket was there, so a new ticket looks again at once.
+          const isNew = !ticket.isQueued && ticket.queue();
+          if (!isNew) await ticket.wait(ticket.isQueued && waits++ > 0 ? waitMs : firstWaitMs);
+          result = attempt({ ticket: ticket.name, seen: isNew ? "" : result });
         }
+        return result;
       } finally {
         ticket.close();
       }
@@ -97,11 +99,18 @@ export function openLock(directory: string): Lock {
   };
 }
 
+interface AttemptOptions {
+  /** A lock that was handed to this ticket can be acquired. */
+  readonly ticket?: string;
+  /** The lock file at the last attempt. Only if it is the same is it worth checking whether its owner died. */
+  readonly seen?: string;
+}
+
 /** Returns the oldest ticket. Removes those of processes that died. */
 function firstWaiting(directory: string): string | undefined {
   return ticketsIn(directory).find((ticket) => {
     const owner = parseOwner(ownerOfTicket(ticket));
-    if (owner !== undefined && ownerStatus(owner) !== "dead") return true;
+    if (owner !== undefined && (owner.pidScope !== thisOwner().pidScope || isRunning(owner.pid))) return true;
     removeTicket(directory, ticket);
     return false;
   });
