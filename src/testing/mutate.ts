@@ -1,3 +1,4 @@
+import { planFetches } from "../decide/enrich.js";
 import type { ReadyDefinition } from "../decide/find.js";
 import { toolsOf } from "../definition/tool-match.js";
 import type { Path } from "../definition/yaml-source.js";
@@ -81,12 +82,12 @@ const compareLimits = { most: 3, steps: 300_000, hasReasons: true };
 
 /** Undefined: the mutated definition is not valid. */
 async function prepareMutant(
-  { loaded, fetchRounds }: ReadyDefinition,
+  { loaded }: ReadyDefinition,
   { definition }: Mutation,
 ): Promise<ReadyDefinition | undefined> {
   const mutated = { ...loaded, definition };
   try {
-    return { loaded: mutated, prepared: await prepareLoaded(mutated), fetchRounds };
+    return { loaded: mutated, prepared: await prepareLoaded(mutated), fetchRounds: planFetches(mutated) };
   } catch (error) {
     if (error instanceof DecisionError) return undefined;
     throw error;
@@ -236,6 +237,9 @@ const withValue = (part: Json, [step, ...rest]: readonly string[], value: Json):
     ? value
     : { ...part, [step]: withValue(part[step] ?? null, rest, value) };
 
+/** A number that rounding changes in every decimal place. */
+const oddNumber = 1234.56789;
+
 /** The literals in the texts and values of definitions, with the numbers next to them. */
 function literalsOf(definitions: readonly Definition[]): readonly Json[] {
   const text = JSON.stringify(definitions);
@@ -246,5 +250,5 @@ function literalsOf(definitions: readonly Definition[]): readonly Json[] {
     );
   });
   const texts = [...text.matchAll(/'([^'"\\]{1,64})'/g)].map(([, each = ""]) => each);
-  return [...new Set<Json>([...numbers, ...texts, true, false])].slice(0, 200);
+  return [...new Set<Json>([...numbers, ...texts, true, false])].slice(0, 200).concat(oddNumber);
 }

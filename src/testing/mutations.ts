@@ -91,6 +91,7 @@ const removableKeys: ReadonlySet<unknown> = new Set([
   "work_frame",
   "context_schema",
   "read_before_write",
+  "aggregate",
 ]);
 /** Numbers that decide. */
 const numberKeys: ReadonlySet<unknown> = new Set([
@@ -117,7 +118,14 @@ const ignoredKeys: ReadonlySet<unknown> = new Set([
 const replacements: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   op: { gte: "gt", gt: "gte", lte: "lt", lt: "lte", eq: "neq", neq: "eq" },
   status: { RED: "YELLOW", YELLOW: "RED", GREEN: "YELLOW", "GREEN-SKIP": "GREEN" },
-  hit_policy: { first: "collect", collect: "first", priority: "collect", rule_order: "first" },
+  hit_policy: {
+    first: "collect",
+    collect: "first",
+    priority: "collect",
+    rule_order: "first",
+    output_order: "rule_order",
+  },
+  aggregate: { sum: "max", max: "min", min: "max" },
   action: { allow_with_warning: "allow" },
 };
 
@@ -140,6 +148,7 @@ function changesIn(part: Json, path: Path): readonly Change[] {
     return Object.entries(part).flatMap(([name, value]) => {
       if (ignoredKeys.has(name)) return [];
       const at = [...path, name];
+      if (name === "output") return outputChanges(value, at);
       const isRemovable = removableKeys.has(name) || (name === "suppresses" && path.length > 0);
       const removed = isRemovable ? [{ path: at, value: undefined, text: `without \`${name}\`` }] : [];
       return [...removed, ...changesIn(value, at)];
@@ -165,6 +174,28 @@ function changesIn(part: Json, path: Path): readonly Change[] {
   if (key === "target" || (key === "decision" && path.includes("evaluators")) || above === "targets")
     return [to(`${part}-changed`)];
   return key === "value" ? [to(`${part}-changed`)] : [];
+}
+
+/** Changes each value of an output. */
+function outputChanges(part: Json, path: Path): readonly Change[] {
+  if (Array.isArray(part))
+    return (part as readonly Json[]).flatMap((item, index) => outputChanges(item, [...path, index]));
+  if (isObject(part))
+    return Object.entries(part).flatMap(([name, value]) => outputChanges(value, [...path, name]));
+  return changedValues(part).map((value) => ({
+    path,
+    value,
+    text: `${path.slice(path.lastIndexOf("output")).join(".")}: ${shortText(part)} → ${shortText(value)}`,
+  }));
+}
+
+function changedValues(value: Json): readonly Json[] {
+  if (typeof value === "number") return [Number((value + stepOf(String(value))).toPrecision(12))];
+  if (typeof value === "boolean") return [!value];
+  if (typeof value !== "string") return ["changed"];
+  const expression = /^\s*\{\{((?:(?!\}\}).)*)\}\}\s*$/s.exec(value)?.[1];
+  if (expression === undefined) return [`${value}-changed`];
+  return [...expressionChanges(expression, false), "null"].map((each) => `{{ ${each} }}`);
 }
 
 function numberChanges(number: number, key: unknown, above: unknown): readonly number[] {

@@ -86,6 +86,80 @@ describe("mutation", () => {
       expect(stderr).toMatch(/^error: the tests notice [\d.]+ % of the mutations, at least 90 %/);
   });
 
+  it("changes every value of an output, and how outputs are combined", async () => {
+    const project = testProject({
+      "d.yaml": `decision:
+  id: fees
+  type: rule_table
+  hit_policy: collect
+  aggregate: sum
+  rules:
+    - { condition: "amount > 10", output: "{{ amount * 0.1 }}", label: Share }
+    - { condition: "amount > 20", output: 5, label: Extra }
+  default: { output: 0 }
+---
+decision:
+  id: answers
+  type: switch
+  cases:
+    - { condition: "n == 1", output: { id: x, list: [true, null], text: "n is {{ n }}" }, label: One }
+  default: { output: { name: y } }
+tests:
+  - { decision: fees, input: { amount: 30 }, expect: { labels: [Share, Extra] } }
+  - { decision: fees, input: { amount: 10 }, expect: { label: default } }
+  - { decision: answers, input: { n: 1 }, expect: { label: One } }
+  - { decision: answers, input: { n: 2 }, expect: { label: default } }
+`,
+    });
+    const { stdout } = await project.run("test", "--mutate", "--json");
+    const { survivors } = (JSON.parse(stdout) as { mutation: MutationDocument }).mutation;
+    const about = survivors.filter(({ mutation }) => /output|aggregate/.test(mutation));
+    expect(about.map(({ mutation, example_input }) => [mutation, example_input])).toEqual([
+      ["without `aggregate`", { amount: 30 }],
+      ["aggregate: sum → max", { amount: 30 }],
+      ["output: {{ amount * 0.1 }} → {{ amount / 0.1 }}", { amount: 30 }],
+      ["output: {{ amount * 0.1 }} → {{ amount * 0.2 }}", { amount: 30 }],
+      ["output: {{ amount * 0.1 }} → {{ amount * 0 }}", { amount: 30 }],
+      ["output: 5 → 6", { amount: 30 }],
+      ["output: 0 → 1", { amount: 10 }],
+      ["output.id: x → x-changed", { n: 1 }],
+      ["output.list.0: true → false", { n: 1 }],
+      ["output.list.1: null → changed", { n: 1 }],
+      ["output.text: n is {{ n }} → n is {{ n }}-changed", { n: 1 }],
+      ["output.name: y → y-changed", { n: 2 }],
+    ]);
+  });
+
+  it("that leaves out a fetch no longer fetches", async () => {
+    const project = testProject({
+      "d.yaml": `endpoints:
+  bureau: { url: "http://127.0.0.1:9/", allow_private: true }
+decision:
+  id: limit
+  type: scored
+  evaluators:
+    - name: bureau
+      rules:
+        - id: trusted
+          if:
+            all:
+              - { field: id, op: fetch_from_api, value: { endpoint: bureau, mapping: { score: bureau.score } } }
+              - { field: bureau.score, op: gte, value: 700 }
+          then: { decision: raise }
+    - { name: house, static: { decision: review, weight: 0.3 } }
+  scoring: { strategy: max_weight }
+tests:
+  - { decision: limit, input: { id: a }, facts: { fetched: { bureau: { score: 700 } } }, expect: { decision: raise } }
+  # What the caller supplies is not what the endpoint says.
+  - { decision: limit, input: { id: a, bureau: { score: 700 } }, expect: { decision: review, warnings: ["no data from \`bureau\`"] } }
+`,
+    });
+    const { stdout } = await project.run("test", "--mutate", "--json");
+    const { passed, mutation } = JSON.parse(stdout) as { passed: number; mutation: MutationDocument };
+    expect(passed).toBe(2);
+    expect(mutation.survivors.filter((each) => each.mutation.includes("fetch_from_api"))).toEqual([]);
+  });
+
   it.each([
     ["a >= 0.8", ["a > 0.8", "a < 0.8", "a >= 0.9", "a >= 0.7", "true"]],
     [
