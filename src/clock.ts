@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { availableParallelism, loadavg } from "node:os";
 
 const anchorWall = Date.now();
@@ -62,7 +61,7 @@ export interface TimeSource {
   now(): number;
   stopwatch(): number;
   sleep(milliseconds: number): Promise<void>;
-  /** How many processes compete for each core, now or averaged over a minute; 0 where the system does not tell. */
+  /** How many processes compete for each core, averaged over a minute; 0 where the system does not tell. */
   load(): number;
 }
 
@@ -70,14 +69,5 @@ export const systemTime: TimeSource = {
   now: () => Date.now(),
   stopwatch,
   sleep: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)),
-  load: () => Math.max(loadavg()[0] ?? 0, runningProcesses()) / availableParallelism(),
+  load: () => (loadavg()[0] ?? 0) / availableParallelism(),
 };
-
-/** Returns how many processes run or wait for a core. Only Linux tells; the average reacts slowly to sudden load. */
-function runningProcesses(): number {
-  try {
-    return Number(/ (\d+)\//.exec(readFileSync("/proc/loadavg", "latin1"))?.[1] ?? 0);
-  } catch {
-    return 0;
-  }
-}

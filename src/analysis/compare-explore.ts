@@ -9,8 +9,9 @@ import type { Formula } from "./formula.js";
 import { partKey, withoutFields } from "./fields.js";
 import { product, regionOf } from "./formula.js";
 import type { DecisionModel } from "./model-decision.js";
+import { inputKey } from "./model-decision.js";
 import { stubbedAnswer } from "./stub.js";
-import type { Definition } from "../model/definition.js";
+import type { Json } from "../model/json.js";
 
 /** A rule, policy or evaluator: what decides about its effect apart from its conditions, and those. */
 interface Part {
@@ -163,10 +164,7 @@ function compareTruths(
 /** Returns where a condition, or the effect of its result, differs between the definitions. */
 function suspectRegion(before: DecisionModel, after: DecisionModel, context: CompareContext): readonly Box[] {
   const [a, b] = [partsOf(before), partsOf(after)];
-  const isSame =
-    before.type === after.type &&
-    settingsOf(before.definition) === settingsOf(after.definition) &&
-    areAligned(a, b);
+  const isSame = before.type === after.type && settingsOf(before) === settingsOf(after) && areAligned(a, b);
   if (!isSame) return [everything];
   const region: Box[] = [];
   const add = (boxes: readonly Box[]): void => boxes.forEach((box) => addBox(region, box));
@@ -266,4 +264,12 @@ const otherFields = [
   ...["name", "description", "version", "logging", "cache", "entities", "artifacts", "guardrails"],
 ];
 
-const settingsOf = (definition: Definition): string => partKey(withoutFields(definition, otherFields));
+/** The input matters apart from the conditions that read it: without it no rule matches, and a draw depends on it. */
+function settingsOf(model: DecisionModel): string {
+  const { definition } = model;
+  const input =
+    model.type !== "routing"
+      ? null
+      : [model.inputPresent ?? null, definition.type === "weighted" ? inputKey(definition) : null];
+  return partKey([withoutFields(definition, otherFields), input as Json]);
+}

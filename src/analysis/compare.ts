@@ -374,6 +374,7 @@ function incomparableParts(before: Definition, after: Definition): readonly NotC
     ["enrich", "the context is compared as it is after data was fetched into it"],
     ["context_schema", "schemas are not compared"],
     ["tool", "the tool is not part of the context"],
+    ["action", "the action is not part of the context"],
     ["input", "inputs that are not a path are not analysed"],
     ...callFields.map((field) => [field, ofCalls] as const),
   ];

@@ -12,7 +12,7 @@ import {
 } from "./cell-set.js";
 import { isList, isObject } from "../expression/equal.js";
 import type { Literal, Relation } from "../expression/syntax.js";
-import type { Json } from "../model/json.js";
+import type { Json, JsonObject } from "../model/json.js";
 
 /** The result of a condition; an errored one selects no branch. */
 export type Truth = "true" | "false" | "errored";
@@ -61,6 +61,8 @@ export interface OpaqueDimension {
   readonly size: 3;
   /** The paths of the context that it reads, with values that may matter to it. */
   readonly variables: readonly SampledPath[];
+  /** Its result for a context; absent where it depends on more than the context. */
+  readonly truthOf?: ((context: JsonObject) => Truth) | undefined;
 }
 
 /** A path with values to try. */
@@ -76,6 +78,8 @@ const opaqueCells: Readonly<Record<Truth, CellSet>> = {
 };
 
 export const opaqueSet = (truth: Truth): CellSet => opaqueCells[truth];
+
+export const opaqueCellOf = (truth: Truth): number => ["true", "false", "errored"].indexOf(truth);
 
 /** The constants that a path is compared with. */
 export class Constants {

@@ -8,6 +8,7 @@ import { casesOf, labelsOf } from "../definition/branches.js";
 import { isLiteralOutput, outputsOf } from "../definition/outputs.js";
 import { canonicalJson } from "../digest/canonical-json.js";
 import type { Path } from "../definition/yaml-source.js";
+import { nodeText } from "../expression/node-text.js";
 import type { Node } from "../expression/syntax.js";
 import { compileCondition, compileInput, expressionsIn } from "../expression/template.js";
 import type {
@@ -225,6 +226,13 @@ function inputOf(
   const [root = "", ...rest] = tree.segments;
   if (reserved.includes(root)) return { text: input };
   return { segments: root === "context" && !hasContextKey ? rest : tree.segments };
+}
+
+/** Returns a text that is equal for inputs that are written differently but are the same. */
+export function inputKey({ input }: Definition): string | null {
+  if (input === undefined) return null;
+  const { tree } = compileInput(input);
+  return tree === undefined ? input : nodeText(tree);
 }
 
 /** Translates a written condition. An empty one is always true. */

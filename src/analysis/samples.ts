@@ -1,7 +1,8 @@
 import { allCells, areEqualSets, hasCell } from "./cell-set.js";
+import { valueAt } from "./context-edit.js";
 import type { Domains } from "./cover.js";
 import type { SampledPath } from "./dimension.js";
-import { PathDimension } from "./dimension.js";
+import { opaqueCellOf, PathDimension } from "./dimension.js";
 import type { Space } from "./space.js";
 import { buildContext, chooseCells, setPath } from "./witness.js";
 import type { Json, JsonObject } from "../model/json.js";
@@ -11,7 +12,8 @@ const maxSamples = 400;
 
 /**
  * Yields contexts in the domains. A region without parts that are not analysed has one; otherwise values of the paths
- * that such parts read are tried, and those of `variables`.
+ * that such parts read are tried, and those of `variables`. The result of a part that depends on more than the context
+ * is not checked.
  */
 export function* sampleContexts(
   domains: Domains,
@@ -21,7 +23,7 @@ export function* sampleContexts(
   const choice = chooseCells(domains, space);
   if (choice === undefined) return;
   const context = buildContext(choice, space);
-  yield context;
+  if (isWithin(context, domains, space)) yield context;
   const varied = [...opaqueVariables(domains, space), ...variables].map((variable) => ({
     ...variable,
     values: valuesWithin(variable, domains, space),
@@ -29,8 +31,18 @@ export function* sampleContexts(
   let left = maxSamples;
   for (const changed of variations(context, varied)) {
     if (left-- === 0) return;
-    yield changed;
+    if (isWithin(changed, domains, space)) yield changed;
   }
+}
+
+function isWithin(context: JsonObject, domains: Domains, { dimensions }: Space): boolean {
+  return dimensions.every((dimension, index) => {
+    const domain = domains[index] ?? [];
+    if (dimension.type === "path")
+      return hasCell(domain, dimension.cellOf(valueAt(context, dimension.segments)));
+    const truth = areEqualSets(domain, allCells(dimension.size)) ? undefined : dimension.truthOf?.(context);
+    return truth === undefined || hasCell(domain, opaqueCellOf(truth));
+  });
 }
 
 /** The paths that the parts read whose result the domains determine. */

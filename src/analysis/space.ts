@@ -42,7 +42,7 @@ export class SpaceBuilder {
   }
 
   /** Returns the dimension of a part of a condition that is not analysed. Equal keys always have the same result. */
-  addOpaque(key: string, dimension: Pick<OpaqueDimension, "text" | "variables">): number {
+  addOpaque(key: string, dimension: Omit<OpaqueDimension, "type" | "size">): number {
     if (!this.#opaque.has(key)) this.#opaque.set(key, { type: "opaque", size: 3, ...dimension });
     return this.#dimensionOf(key, false);
   }

@@ -2,7 +2,7 @@ import type { Truth } from "./dimension.js";
 import { partKey, withoutFields } from "./fields.js";
 import type { Formula } from "./formula.js";
 import type { DecisionModel, RoutingModel, RoutingRule } from "./model-decision.js";
-import { answerContent } from "./model-decision.js";
+import { answerContent, inputKey } from "./model-decision.js";
 import { answerKey, Trial } from "./trial.js";
 import { isLiteralOutput, outputsOf } from "../definition/outputs.js";
 import type { Evaluated } from "../evaluate/evaluate.js";
@@ -219,9 +219,11 @@ function combination(
   selected: readonly RoutingRule[],
 ): readonly string[] {
   if (definition.type === "weighted") {
-    const { input = null, salt = null } = definition;
+    const { salt = null } = definition;
     const isCertain = selected.length === 1;
-    return isCertain ? [] : [partKey([input, salt]), ...selected.map(({ each }) => String(each.weight))];
+    return isCertain
+      ? []
+      : [partKey([inputKey(definition), salt]), ...selected.map(({ each }) => String(each.weight))];
   }
   if (definition.type !== "rule_table") return [];
   const { aggregate = null, output_values = null } = definition;

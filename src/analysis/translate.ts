@@ -1,17 +1,18 @@
 import type { Formula } from "./formula.js";
 import { constant } from "./formula.js";
-import type { SampledPath, Test } from "./dimension.js";
+import type { SampledPath, Test, Truth } from "./dimension.js";
 import { isIntervalPrefix } from "./dimension.js";
 import type { SpaceBuilder } from "./space.js";
 import { Failure } from "../expression/failure.js";
 import { interpret } from "../expression/interpret.js";
 import { nodeText } from "../expression/node-text.js";
+import { parse } from "../expression/parse.js";
 import { isForbiddenKey } from "../expression/path.js";
 import type { CallNode, Literal, Node, Relation } from "../expression/syntax.js";
 import { children } from "../expression/syntax.js";
 import { expressionsIn } from "../expression/template.js";
 import type { FieldCondition, RuleCondition } from "../model/definition.js";
-import type { Json } from "../model/json.js";
+import type { Json, JsonObject } from "../model/json.js";
 
 /** What the names in the conditions of a definition refer to. */
 export interface Names {
@@ -241,8 +242,29 @@ export class Translator {
   #opaque(node: Node, prefix = ""): Formula {
     const key = prefix + nodeText(node, (segments) => this.#pathKey(segments));
     const text = nodeText(node);
-    const dimension = this.#space.addOpaque(key, { text, variables: this.variablesIn(node) });
+    const truthOf = prefix === "" ? this.#truthOf(node) : undefined;
+    const dimension = this.#space.addOpaque(key, { text, variables: this.variablesIn(node), truthOf });
     return { type: "opaque", dimension, reason: `\`${text}\` ${this.#why(node)}` };
+  }
+
+  /** Returns how a condition is evaluated for a context; undefined if it reads more than the context. */
+  #truthOf(node: Node): ((context: JsonObject) => Truth) | undefined {
+    const unknown: string[] = [];
+    const write = (segments: readonly string[]): string => {
+      const reference = this.#resolve(segments);
+      if (reference.type === "computed") return `(${nodeText(reference.tree, write)})`;
+      if (reference.type === "path" && reference.segments.length > 0) return reference.segments.join(".");
+      unknown.push(segments.join("."));
+      return "";
+    };
+    const text = nodeText(node, write);
+    if (unknown.length > 0) return undefined;
+    let tree: Node | undefined;
+    return (context) => {
+      tree ??= parse(text);
+      const value = interpret(tree, { ...emptyScope, context });
+      return typeof value === "boolean" ? `${value}` : "errored";
+    };
   }
 
   /** Returns the paths of the context that an expression reads, with values that may matter to it. */

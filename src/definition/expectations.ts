@@ -49,7 +49,7 @@ export const expectations = {
   warnings: {
     kind: "texts",
     description:
-      "Texts that are part of the warnings; an empty list: there are none. A test that expects warnings allows conditions that could not be evaluated.",
+      "Texts that are part of the warnings; an empty list: there are none. What cannot be evaluated must be in one of these warnings, or the test fails.",
   },
   blocked: { kind: "boolean", description: "Whether a guardrail blocks the answer." },
   escalated: { kind: "boolean", description: "Whether a guardrail escalates the answer." },
@@ -74,9 +74,9 @@ export function checkExpectedValue(kind: ExpectationKind, value: unknown): strin
     case "text or null":
       return isText || value === null ? undefined : "must be text, or null for none";
     case "texts":
-      return isText || (Array.isArray(value) && value.every((each) => typeof each === "string"))
+      return (Array.isArray(value) ? value : [value]).every(isFilledText)
         ? undefined
-        : "must be a list of texts";
+        : "must be a list of texts that are not empty";
     case "number":
       return typeof value === "number" ? undefined : "must be a number";
     case "boolean":
@@ -88,10 +88,13 @@ export function checkExpectedValue(kind: ExpectationKind, value: unknown): strin
         ? undefined
         : "must be a map";
     case "error":
-      return typeof value === "boolean" || (isText && value !== "")
+      return typeof value === "boolean" || isFilledText(value)
         ? undefined
         : "must be a code, a part of the message, or true";
     case "any":
       return undefined;
   }
 }
+
+/** An empty text is part of every other text. */
+const isFilledText = (value: unknown): boolean => typeof value === "string" && value.trim() !== "";

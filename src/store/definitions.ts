@@ -12,9 +12,8 @@ import { resolve, dirname } from "node:path";
 import type { FileKind, FoundFile } from "./definition-directory.js";
 import { displayPath, isOfKind, isUnchanged } from "./definition-directory.js";
 import { isOwn, readOwnCheckedJson, writeCheckedJson, makeDirectory, removeUnusedFolders } from "./files.js";
-import { SettledFiles } from "./settle.js";
+import { SettledFiles, settlingTime } from "./settle.js";
 import type { TimeSource } from "../clock.js";
-import { systemTime } from "../clock.js";
 import type { FileBody, FileSummary, LocatedTest } from "../definition/definition-file.js";
 import type { Library } from "../definition/library.js";
 import { definitionHash } from "../definition/loaded-definition.js";
@@ -102,7 +101,7 @@ async function readEntries(
   options: ReadOptions,
   cache: DefinitionCache | undefined,
 ): Promise<readonly Entry[]> {
-  const { time = systemTime } = options;
+  const { time = settlingTime } = options;
   const startedAt = time.now();
   const read = await readFiles(options, cache);
   const entries = read.map(({ entry }) => entry);
@@ -125,7 +124,7 @@ async function readFiles(
   options: ReadOptions,
   cache: DefinitionCache | undefined,
 ): Promise<readonly ReadFile[]> {
-  const { kind, directory, onlyFile, inspect, time = systemTime } = options;
+  const { kind, directory, onlyFile, inspect, time = settlingTime } = options;
   const settled = new SettledFiles({ kind, directory, onlyFile, time });
   for (;;) {
     const located: LocatedDefinition[] = [];

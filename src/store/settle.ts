@@ -1,4 +1,7 @@
+import { readFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import type { TimeSource } from "../clock.js";
+import { systemTime } from "../clock.js";
 import { DecisionError } from "../errors.js";
 import type { FileKind, FoundFile, FoundFiles } from "./definition-directory.js";
 import { displayPath, filesStamp, findFiles } from "./definition-directory.js";
@@ -16,6 +19,21 @@ const maxSettledAfterMs = 10 * idleSettledAfterMs;
 
 /** How long a file may keep changing before it is refused. */
 const maxWaitMs = 1_000;
+
+/** The load of this moment counts, too: its average follows a sudden rise slowly. */
+export const settlingTime: TimeSource = {
+  ...systemTime,
+  load: () => Math.max(systemTime.load(), runningProcesses() / availableParallelism()),
+};
+
+/** Returns how many processes run or wait for a core; 0 except on Linux. */
+function runningProcesses(): number {
+  try {
+    return Number(/ (\d+)\//.exec(readFileSync("/proc/loadavg", "latin1"))?.[1] ?? 0);
+  } catch {
+    return 0;
+  }
+}
 
 interface SettleOptions {
   readonly kind: FileKind;

@@ -43,7 +43,7 @@ export async function runMutations(
   const plans = definitions.map((definition) => ({
     definition,
     tests: results.filter((each) => each.definition === definition && each.mismatches.length === 0),
-    mutations: mutationsOf(definition.loaded.definition),
+    mutations: mutationsOf(definition.loaded),
   }));
   const count = plans.reduce((sum, { mutations }) => sum + mutations.length, 0);
   const survivors: Survivor[] = [];

@@ -5,7 +5,7 @@ import { isObject } from "../expression/equal.js";
 import { compileCondition } from "../expression/template.js";
 import type { Token } from "../expression/tokens.js";
 import { tokenize } from "../expression/tokens.js";
-import type { Case, Definition } from "../model/definition.js";
+import type { Case, Definition, Environment, LoadedDefinition } from "../model/definition.js";
 import type { Json, JsonObject } from "../model/json.js";
 
 /** A definition with one change. */
@@ -28,10 +28,12 @@ interface Change {
 }
 
 /** Returns every mutation of a definition once, in the order of the definition. */
-export function mutationsOf(definition: Definition): readonly Mutation[] {
+export function mutationsOf({ definition, environment }: LoadedDefinition): readonly Mutation[] {
+  const { targets = [] } = environment as Partial<Environment>;
+  const disabled = targets.flatMap((target) => (target.disabled === true ? [target.id] : []));
   const document = definition as unknown as JsonObject;
   const found = new Map<string, Mutation>();
-  for (const { path, value, text, isEquivalent = isUnusedGuardrail(definition, path) } of [
+  for (const { path, value, text, isEquivalent = isUnusedGuardrail(definition, path, disabled) } of [
     ...changesIn(document, []),
     ...orderChanges(definition),
   ]) {
@@ -44,13 +46,14 @@ export function mutationsOf(definition: Definition): readonly Mutation[] {
 }
 
 /** Whether a guardrail blocks none of the targets of its decision, so that leaving it out changes no answer. */
-function isUnusedGuardrail(definition: Definition, [key, index]: Path): boolean {
+function isUnusedGuardrail(definition: Definition, [key, index]: Path, disabled: readonly string[]): boolean {
   const guardrail = key === "guardrails" ? definition.guardrails?.[Number(index)] : undefined;
   if (guardrail?.type !== "no_disabled_targets") return false;
   const { disabled_stages: globs = [] } = guardrail;
   const targets = branchesOf(definition).map(({ target }) => target);
   const isRouted = definition.type !== "policy" && definition.type !== "gate";
-  return isRouted && !targets.some((target) => globs.some((glob) => matchesGlob(glob, target)));
+  const names = [...globs, ...disabled];
+  return isRouted && !targets.some((target) => names.some((name) => matchesGlob(name, target)));
 }
 
 function changeAt(part: Json, [step, ...rest]: Path, value: Json | undefined): Json {

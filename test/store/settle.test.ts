@@ -1,10 +1,11 @@
 import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { TimeSource } from "../../src/clock.js";
 import type { OpenedDefinitions } from "../../src/store/definitions.js";
 import { openDefinitions, readSummaries } from "../../src/store/definitions.js";
+import { settlingTime } from "../../src/store/settle.js";
 
 const start = Date.parse("2026-03-02T12:00:00Z");
 const hour = 3_600_000;
@@ -172,4 +173,8 @@ describe("a folder of definitions", () => {
     expect((await open()).ids).toEqual(["p"]);
     expect(time.elapsed).toBe(50);
   });
+});
+
+it.runIf(process.platform === "linux")("the load counts the processes that run now", () => {
+  expect(settlingTime.load()).toBeGreaterThanOrEqual(1 / availableParallelism());
 });

@@ -130,6 +130,32 @@ tests:
     ]);
   });
 
+  it("that leaves out a guardrail changes answers if it stops a disabled target", async () => {
+    const project = testProject({
+      "d.yaml": `targets:
+  - { id: freight, kind: stage, disabled: true }
+  - { id: parcel, kind: stage }
+---
+decision:
+  id: size
+  type: switch
+  cases: [{ condition: "w > 30", target: freight }]
+  default: { target: parcel }
+  guardrails: [{ type: no_disabled_targets, disabled_stages: [x], on_fail: warn }]
+tests:
+  - { decision: size, input: { w: 3 }, expect: { target: parcel } }
+`,
+    });
+    const { stdout } = await project.run("test", "--mutate", "--json");
+    const { survivors } = (JSON.parse(stdout) as { mutation: MutationDocument }).mutation;
+    expect(survivors).toContainEqual(
+      expect.objectContaining({
+        mutation: expect.stringMatching(/^without \{"type":"no_disabled/) as unknown,
+        example_input: { w: 31 },
+      }),
+    );
+  });
+
   it("that leaves out a fetch no longer fetches", async () => {
     const project = testProject({
       "d.yaml": `endpoints:

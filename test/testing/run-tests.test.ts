@@ -99,6 +99,41 @@ describe("decision test", () => {
     });
   });
 
+  it("fails a test that names only some of the conditions that could not be evaluated", async () => {
+    const project = testProject({
+      "size.yaml": `decision:
+  id: size
+  type: switch
+  cases:
+    - { condition: "weight > 30", target: freight }
+    - { condition: "wieght > 10", target: parcel }
+  default: { target: letter }
+tests:
+  - { name: some, decision: size, expect: { target: letter, warnings: ["\`weight\` is missing"] } }
+  - { name: all, decision: size, expect: { warnings: ["\`weight\` is missing", "\`parcel\` could not be"] } }
+`,
+    });
+    const report = await project.test();
+    expect(failuresOf(report)).toEqual({ some: ["warnings", "error"] });
+    expect(report.cases[0]?.actual).toMatchObject({
+      error: "`parcel` could not be evaluated: `wieght` is missing",
+    });
+  });
+
+  it.each(["warnings: ['']", "warnings: ' '", "because: ''", "because: [ok, '']", "error: ' '"])(
+    "cannot expect a text that is part of every other: %s",
+    async (field) => {
+      const project = testProject({
+        "q.yaml": `${gate}tests:\n  - { decision: quality, input: { score: 1 }, expect: { label: Pass, ${field} } }\n`,
+      });
+      const { exitCode, stderr } = await project.run("test");
+      expect(exitCode).toBe(3);
+      expect(stderr).toMatch(
+        /must be a (?:list of texts that are not empty|code, a part of the message, or true)/,
+      );
+    },
+  );
+
   it("says when it has no test, and fails without --allow-empty", async () => {
     const project = testProject({ "quality.yaml": gate });
     const { exitCode, stderr } = await project.run("test");

@@ -1,5 +1,6 @@
 import type { FSWatcher } from "node:fs";
-import { closeSync, openSync, readdirSync, unlinkSync, watch } from "node:fs";
+import { closeSync, readdirSync, unlinkSync, watch } from "node:fs";
+import { openRegularFile } from "../../regular-file.js";
 
 /** Precedes the name of a ticket. Names of lock files contain a dot, so none of them looks like a ticket. */
 const prefix = "wait-";
@@ -29,7 +30,7 @@ export class LockTicket {
   /** Creates the file, in its old place if it was removed. Returns whether it is new. */
   queue(): boolean {
     try {
-      closeSync(openSync(this.#path, "wx", 0o600));
+      closeSync(openRegularFile(this.#path, "wx", { mode: 0o600 }));
     } catch (error) {
       this.#isQueued = (error as NodeJS.ErrnoException).code === "EEXIST" && this.#watcher !== undefined;
       return false;
