@@ -105,13 +105,55 @@ function unreadable(text: string, at: number): Error {
   if (character === "{") {
     return expressionError(text, at, "unexpected `{`", "write {{ … }} around an expression in text");
   }
-  if (character === "?") {
-    return expressionError(text, at, "`? :` is not supported", "write `if … then … else …`");
+  if (character === "?") return unsupportedQuestion(text, at);
+  return expressionError(text, at, `unexpected \`${printable(character)}\``, foreignSymbolHint(text, at));
+}
+
+/** Explains `a ? b : c`, and `a ?? b` and `a?.b`, which read what may be missing. */
+function unsupportedQuestion(text: string, at: number): Error {
+  const refusal = (operator: string, hint: string): Error =>
+    expressionError(text, at, `\`${operator}\` is not supported`, hint);
+  const [before = ""] = /[\w.]*$/.exec(text.slice(0, at).trimEnd()) ?? [];
+  const [, fallback] = /^\?\?\s*('[^']*'|"[^"]*"|[\w.]+|)/.exec(text.slice(at)) ?? [];
+  if (fallback !== undefined) return refusal("??", defaultValueHint(before, fallback));
+  const [, key] = /^\?\.(?!\d)(\w*)/.exec(text.slice(at)) ?? [];
+  if (key !== undefined) return refusal("?.", defaultValueHint(`${before}.${key}`));
+  return refusal("? :", "write `if … then … else …`");
+}
+
+/** Shows how to read a path that may be missing. */
+function defaultValueHint(path: string, fallback = ""): string {
+  const steps = path.split(".");
+  if (steps.includes(""))
+    return "write `get(…, 'key', 0)` with a default value, or `if exists(…) then … else …`";
+  const owner = steps.slice(0, -1).join(".") || "context";
+  const get = `get(${owner}, '${steps.at(-1)}', ${fallback || 0})`;
+  return `write \`${get}\` with a default value, or test it with \`exists(${path})\``;
+}
+
+/** Returns a hint for a symbol of another language. */
+function foreignSymbolHint(text: string, at: number): string | undefined {
+  switch (text[at]) {
+    case "&":
+      return "write `and`";
+    case "|":
+      return "write `or`";
+    case "$": {
+      const [, path] = /^\$\.?([A-Za-z_]\w*(?:\.\w+)*)/.exec(text.slice(at)) ?? [];
+      return path === undefined ? undefined : `write \`${path}\``;
+    }
+    case ".":
+      return text[at - 1] === "]" ? pathBehindBracketsHint(text, at) : undefined;
+    default:
+      return undefined;
   }
-  if (character === "." && text[at - 1] === "]") {
-    return expressionError(text, at, "unexpected `.`", "write `list.0.name` for a part of an item of a list");
-  }
-  return expressionError(text, at, `unexpected \`${printable(character)}\``);
+}
+
+function pathBehindBracketsHint(text: string, at: number): string {
+  const [, owner, key] = /([\w.]+)\[["'](\w+)["']\]$/.exec(text.slice(0, at)) ?? [];
+  if (key === undefined) return "write `list.0.name` for a part of an item of a list";
+  const [rest = ""] = /^(?:\.\w+)*/.exec(text.slice(at)) ?? [];
+  return `write \`${owner}.${key}${rest}\``;
 }
 
 function singleEquals(text: string, at: number): Error {
@@ -181,8 +223,29 @@ export class Cursor {
   unexpected(expected: string, hint?: string): DecisionError {
     const token = this.next;
     if (token.kind === "end") return this.error(token, `expected ${expected}, got the end of the expression`);
-    const written = this.#text.slice(token.at, token.at + token.length);
-    return this.error(token, `expected ${expected}, got \`${written}\``, hint ?? hintForForeignWord(written));
+    const written = this.#written(token);
+    const message = `expected ${expected}, got \`${written}\``;
+    return this.error(token, message, hint ?? this.#hintInContext() ?? hintForForeignWord(written));
+  }
+
+  /** Returns a hint for the next token that depends on the tokens around it. */
+  #hintInContext(): string | undefined {
+    const [before, { kind, value, at }, after] = [this.previous, this.next, this.peek(1)];
+    if (kind !== "symbol") return undefined;
+    const isJoined = before.at + before.length === at && after.at === at + 1;
+    if (value === "," && isJoined && before.kind === "number" && after.kind === "number")
+      return `write \`${before.value}.${after.value}\`: numbers have a decimal point`;
+    if (value !== "[" || before.kind !== "path") return undefined;
+    if (after.kind === "path") return `write \`get(${before.value}, ${after.value})\``;
+    if (after.kind !== "text") return undefined;
+    const byKey = `\`get(${before.value}, ${this.#written(after)})\``;
+    return /^\w+$/.test(after.value)
+      ? `write \`${before.value}.${after.value}\` or ${byKey}`
+      : `write ${byKey}`;
+  }
+
+  #written({ at, length }: Token): string {
+    return this.#text.slice(at, at + length);
   }
 
   error(token: Token, message: string, hint?: string): DecisionError {
@@ -200,6 +263,9 @@ function hintForForeignWord(written: string): string | undefined {
       return `write \`${written.toLowerCase()}\``;
     case ">":
       return "write `!=` for unequal";
+    case "like":
+    case "LIKE":
+      return "write `starts_with(…, …)`, `ends_with(…, …)` or `contains(…, …)`, or `matches(…, …)` for a pattern";
     case "is":
       return "compare with `==`; test for a missing value with exists(…)";
     case "[":
