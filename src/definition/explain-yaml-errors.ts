@@ -1,3 +1,4 @@
+import { schema } from "./schema.js";
 import type { Line, WrittenText } from "./written-lines.js";
 import {
   contentAt,
@@ -82,6 +83,7 @@ function explain(error: ParserError, source: FaultySource): Explanation {
     explainConflict(error, source) ??
     explainTemplate(error, source) ??
     explainUnclosed(error, source) ??
+    explainCutText(error, source.text) ??
     explainMissingComma(error, source.text) ??
     explainValue(error, source) ??
     explainLine(error, source) ?? {
@@ -170,7 +172,7 @@ function explainConflict({ start }: ParserError, { text }: FaultySource): Explan
 
 const closings: Readonly<Record<string, string>> = { "{": "}", "[": "]", '"': '"', "'": "'" };
 
-function explainUnclosed(error: ParserError, { unclosed }: FaultySource): Explanation | undefined {
+function explainUnclosed(error: ParserError, { unclosed, text }: FaultySource): Explanation | undefined {
   const isQuote = /^Missing closing ["']/.test(error.message);
   const isBracket = /^Flow (?:map|sequence) .*end with a/.test(error.message);
   if (!isQuote && !isBracket) return undefined;
@@ -191,7 +193,21 @@ function explainUnclosed(error: ParserError, { unclosed }: FaultySource): Explan
         message: `the text that starts here has no closing \`${closing}\``,
         hint: `add \`${closing}\` at its end`,
       }
-    : { offset, message: `\`${token}\` is never closed`, hint: `add \`${closing}\`` };
+    : {
+        offset,
+        message: `\`${token}\` is never closed`,
+        hint: isCommentedOut(closing, offset, text)
+          ? "`#` starts a comment: put text that contains it in quotes"
+          : `add \`${closing}\``,
+      };
+}
+
+/** Whether the closing bracket of a bracket is in a comment of the same line. */
+function isCommentedOut(closing: string, offset: number, text: string): boolean {
+  const line = lineAt(text, offset);
+  const rest = line.text.slice(offset - line.start).replaceAll(/"(?:\\.|[^"\\])*"|'[^']*'/g, "");
+  const [comment = ""] = /\s#.*$/.exec(rest) ?? [];
+  return comment.includes(closing);
 }
 
 function explainTemplate({ start }: ParserError, { text }: FaultySource): Explanation | undefined {
@@ -261,6 +277,17 @@ function withinBraces(at: number, text: string): Explanation {
     message: `text with \`${text.charAt(at)}\` needs quotes`,
     hint: writeHint(quoted(value)),
   };
+}
+
+/** Explains text without quotes that a comma within round brackets cuts, as in `{ condition: a in ('b', 'c') }`. */
+function explainCutText({ code, start: at }: ParserError, text: string): Explanation | undefined {
+  const start = text.lastIndexOf(": ", at) + 2;
+  const value = start === 1 ? "" : valueFrom(text, start);
+  const [before, after] = [value.slice(0, at - start), value.slice(at - start)];
+  const isCut = code === "MISSING_CHAR" && after !== "" && /^[^\s"'[{][^,]*\([^)]*,/.test(before);
+  if (!isCut) return undefined;
+  const message = "text with `,` needs quotes within braces";
+  return { offset: start, message, hint: writeHint(quoted(value)), isLocal: true };
 }
 
 /** Explains two entries in braces or brackets without a comma between them. */
@@ -350,15 +377,19 @@ function explainIndentation(line: Line, source: FaultySource): Explanation | und
       hint: writeHint(joined.text.trim().replace(/^-/, "- "), "put a space there"),
     };
   const isItem = /^ *-(?: |$)/.test(line.text);
-  const expected = expectedIndent(above, { indent, isItem });
-  if (expected !== undefined && expected !== indent) {
+  const written = entryOf(line.text)?.key;
+  const expected = expectedPlace(above, { indent, isItem, key: written });
+  if (expected !== undefined && expected.column !== indent) {
+    const { column, sibling } = expected;
     const [what, others] = isItem
       ? ["this item of a list", "items"]
-      : [shown(entryOf(line.text)?.key ?? "this line"), "keys"];
+      : [shown(written ?? "this line"), "keys"];
+    const where = sibling === undefined ? `the ${others} above it` : shown(sibling);
+    const fix = column === 0 ? "indent all keys of a map equally" : `indent it with ${spaces(column)}`;
     return {
       offset,
-      message: `${what} is indented with ${spaces(indent)}, but the ${others} above it with ${expected}`,
-      hint: expected === 0 ? "indent all keys of a map equally" : `indent it with ${spaces(expected)}`,
+      message: `${what} is indented with ${spaces(indent)}, but ${where} with ${column}`,
+      hint: sibling === undefined ? fix : `${fix}, next to ${where}`,
     };
   }
   const [owner] = above;
@@ -377,29 +408,58 @@ function explainIndentation(line: Line, source: FaultySource): Explanation | und
       };
 }
 
+/** A place above a line where keys or items start, with the key that is there. */
+interface EntryPlace {
+  readonly column: number;
+  readonly key?: string | undefined;
+}
+
 /**
- * Returns the indentation of the closest keys or items that a line can belong to, of lines above it in reverse order;
- * the deeper one where two are as close.
+ * Returns the place of the closest keys or items that a line can belong to, of lines above it in reverse order; the
+ * deeper one where two are as close. A key that definitions have only further out belongs there, next to `sibling`.
  */
-function expectedIndent(
+function expectedPlace(
+  above: readonly Line[],
+  line: { readonly indent: number; readonly isItem: boolean; readonly key: string | undefined },
+): { readonly column: number; readonly sibling?: string | undefined } | undefined {
+  const places = placesAbove(above, line);
+  const distance = ({ column }: EntryPlace): number => Math.abs(column - line.indent);
+  const [closest] = places.toSorted((a, b) => distance(a) - distance(b));
+  const isAllowed = ({ column }: EntryPlace): boolean => {
+    const keys = places.flatMap((each) => (each.column === column ? (each.key ?? []) : []));
+    return line.key !== undefined && keys.length > 0 && isMapWith([...keys, line.key]);
+  };
+  if (closest === undefined || line.isItem || isAllowed(closest)) return closest;
+  const sibling = places.find((each) => each.key !== undefined && isAllowed(each));
+  return sibling === undefined ? closest : { column: sibling.column, sibling: sibling.key };
+}
+
+/** Returns the places of keys, the nearest first; those of items as far as the first line that is indented less. */
+function placesAbove(
   above: readonly Line[],
   { indent, isItem }: { readonly indent: number; readonly isItem: boolean },
-): number | undefined {
-  let closest: number | undefined;
+): readonly EntryPlace[] {
+  const places: EntryPlace[] = [];
   let outermost = Infinity;
   for (const each of above) {
     const own = indentOf(each);
     if (own >= outermost) continue;
     outermost = own;
-    const { dash, keyAt } = entryOf(each.text) ?? {};
-    for (const column of isItem ? [dash] : [keyAt, dash === undefined ? own : undefined]) {
-      if (column === undefined) continue;
-      const isCloser = closest === undefined || Math.abs(column - indent) < Math.abs(closest - indent);
-      if (isCloser) closest = column;
-    }
-    if (own < indent) break;
+    const { dash, keyAt, key } = entryOf(each.text) ?? {};
+    if (!isItem && keyAt !== undefined) places.push({ column: keyAt, key });
+    const column = isItem ? dash : dash === undefined ? own : undefined;
+    if (column !== undefined) places.push({ column });
+    if (isItem && own < indent) break;
   }
-  return closest;
+  return places;
+}
+
+/** Whether a definition can have a map with all of these keys. */
+function isMapWith(keys: readonly string[], part: unknown = schema): boolean {
+  if (typeof part !== "object" || part === null) return false;
+  const { properties } = part as { readonly properties?: object };
+  if (properties !== undefined && keys.every((key) => Object.hasOwn(properties, key))) return true;
+  return Object.values(part).some((each) => isMapWith(keys, each));
 }
 
 const spaces = (count: number): string => `${count} space${count === 1 ? "" : "s"}`;

@@ -67,6 +67,30 @@ const indentation: readonly Mistake[] = [
     ],
   },
   {
+    name: "a key behind a list that is as deep as its items",
+    from: "  cases:",
+    to: "  description: |\n    text\n  guardrails:\n    - type: no_disabled_targets\n      disabled_stages: [z]\n    cases:",
+    problems: [
+      "10:5 `cases` is indented with 4 spaces, but `guardrails` with 2 | indent it with 2 spaces, next to `guardrails`",
+    ],
+  },
+  {
+    name: "a key behind a list that is almost as deep as the keys of its items",
+    from: "  cases:",
+    to: "  guardrails:\n    - type: no_disabled_targets\n      disabled_stages: [z]\n     cases:",
+    problems: [
+      "8:6 `cases` is indented with 5 spaces, but `guardrails` with 2 | indent it with 2 spaces, next to `guardrails`",
+    ],
+  },
+  {
+    name: "a key of an item that is as deep as the items",
+    from: "      target: t",
+    to: "      label: l\n    target: t",
+    problems: [
+      "8:5 `target` is indented with 4 spaces, but the keys above it with 6 | indent it with 6 spaces",
+    ],
+  },
+  {
     name: "an item that is too deep",
     from: "    - {",
     to: "     - {",
@@ -386,6 +410,27 @@ const quotes: readonly Mistake[] = [
     from: '"input == 2"',
     to: "input in (1, 2)",
     problems: ["8:20 text with `,` needs quotes within braces | put all of `condition` in quotes"],
+  },
+  {
+    name: "a comma between texts in a condition in braces",
+    from: '"input == 2"',
+    to: "input in ('a', 'b')",
+    problems: ["8:20 text with `,` needs quotes within braces | write `\"input in ('a', 'b')\"`"],
+  },
+  {
+    name: "a comma before a text in two conditions in braces",
+    from: '"input == 2", target: u }',
+    to: "contains(input, 'a'), target: u }\n    - { target: v, condition: contains(input, \"b\") }",
+    problems: [
+      "8:20 text with `,` needs quotes within braces | write `\"contains(input, 'a')\"`",
+      "9:31 text with `,` needs quotes within braces | write `'contains(input, \"b\")'`",
+    ],
+  },
+  {
+    name: "a `#` in a condition in braces",
+    from: '"input == 2"',
+    to: "input == #2",
+    problems: ["8:7 `{` is never closed | `#` starts a comment: put text that contains it in quotes"],
   },
   {
     name: "commas in a nested call in braces",
