@@ -1,11 +1,12 @@
 import type { ErrorObject } from "ajv";
 import { didYouMean, nearest } from "../text.js";
-import { authTypes, decisionTypes, guardrailTypes, observerTypes } from "./decision-types.js";
+import { authTypes, decisionTypes, guardrailTypes, observerTypes, workModes } from "./decision-types.js";
 import type { Finding } from "./diagnostics.js";
 import type { AjvParams, SchemaError, SchemaWording } from "./explain-schema-errors.js";
 import { explainSchemaErrors, listValues, maxShownLength, pathOf, valueAt } from "./explain-schema-errors.js";
 import { schema } from "./schema.js";
 import type { Path } from "./yaml-source.js";
+import { quoted, writeHint } from "./written-lines.js";
 import { isObject } from "../expression/equal.js";
 import type { JsonObject } from "../model/json.js";
 
@@ -58,8 +59,24 @@ const decisionKeys: ReadonlySet<string> = new Set(
   schema.properties.decision.oneOf.flatMap((each) => Object.keys(each.properties)),
 );
 
-const misplacedKeyHint = (path: Path, key: string): string | undefined =>
-  path.length === 0 && decisionKeys.has(key) ? "indent it below `decision:`" : undefined;
+/** Returns a hint for a key of the document in the decision, or the reverse. */
+function misplacedKeyHint(path: Path, key: string): string | undefined {
+  if (path.length === 0 && decisionKeys.has(key)) return "indent it below `decision:`";
+  const isOfDocument = key !== "decision" && Object.hasOwn(schema.properties, key);
+  return isDecision(path) && isOfDocument
+    ? "move it to the top of the document, next to `decision:`"
+    : undefined;
+}
+
+const isDecision = (path: Path): boolean => path.length === 1 && path[0] === "decision";
+
+/** Returns a hint for several decisions as a list, or as a map by their ids. */
+function severalDecisionsHint(value: unknown): string | undefined {
+  const isSeveral = typeof value === "object" && value !== null && Object.values(value).every(isObject);
+  return isSeveral
+    ? "write one `decision:` per document, and separate documents with a line `---`"
+    : undefined;
+}
 
 /** Returns the document with its misspelt type corrected, so that the rest of it can be checked too. */
 export function withCorrectedType(document: unknown): unknown {
@@ -138,14 +155,31 @@ function unknownKey(
   }
   const { properties = {} } = (schemaAt(schemaPath, path) ?? {}) as { readonly properties?: object };
   const allowed = Object.keys(properties);
-  const split = isObject(value) && value[key] === null ? splitText(key, value, allowed) : undefined;
+  const written = isObject(value) ? value : {};
+  const placeHint =
+    foreignKeyHint(path, key) ?? misplacedKeyHint(path, key) ?? branchesHint(key, allowed, written);
+  const types = isDecision(path) && placeHint === undefined ? typesWithKey(key) : [];
+  if (types.length > 0) {
+    const message = `\`${key}\` has no effect in a \`${decisionTypeAt(schemaPath)}\` decision`;
+    return { path, key, message, hint: `remove it; only ${shownTypes(types)} decisions use it` };
+  }
+  const split = written[key] === null ? splitText(key, written, allowed) : undefined;
   if (split !== undefined) return { ...split, path: [...path, ...(split.path ?? [])] };
+  const similar = didYouMean(key, allowed);
+  const isDecisions = path.length === 0 && similar === didYouMean("decision", allowed);
   const hint =
-    foreignKeyHint(path, key) ??
-    misplacedKeyHint(path, key) ??
-    didYouMean(key, allowed) ??
+    placeHint ??
+    (isDecisions ? severalDecisionsHint(written[key]) : undefined) ??
+    similar ??
     `known here: ${allowed.join(", ")}`;
   return { path, key, message: `unknown key \`${key}\``, hint };
+}
+
+/** Some types of decisions have `cases`, others `rules`. */
+function branchesHint(key: string, allowed: readonly string[], value: JsonObject): string | undefined {
+  const other = key === "cases" ? "rules" : key === "rules" ? "cases" : undefined;
+  if (other === undefined || !allowed.includes(other) || Object.hasOwn(value, other)) return undefined;
+  return `did you mean \`${other}\`?`;
 }
 
 /** Explains a key without a value that is a part of a text in braces. */
@@ -177,6 +211,15 @@ const branchKeyTypes: Readonly<Partial<Record<string, string>>> = {
   weight: "weighted",
   priority: "rule_table",
 };
+
+/** Returns the types of decisions that have a key. */
+const typesWithKey = (key: string): readonly string[] =>
+  schema.properties.decision.oneOf
+    .filter(({ properties }) => Object.hasOwn(properties, key))
+    .map(({ properties }) => (properties as { readonly type: { readonly const: string } }).type.const);
+
+const shownTypes = (types: readonly string[]): string =>
+  new Intl.ListFormat("en-GB").format(types.map((type) => `\`${type}\``));
 
 /** Returns the type of decision that a part of the schema belongs to. */
 function decisionTypeAt(schemaPath: string): string {
@@ -284,7 +327,15 @@ function hintFor(error: SchemaError): string | undefined {
   const { keyword, params, path, value } = error;
   switch (keyword) {
     case "type":
-      return secretHint(path) ?? quotesHint(error) ?? exampleHint(error);
+      return (
+        secretHint(path) ??
+        (isDecision(path) ? severalDecisionsHint(value) : undefined) ??
+        quotesHint(error) ??
+        mainKeyHint(error) ??
+        listHint(error) ??
+        numberHint(error) ??
+        exampleHint(error)
+      );
     case "enum":
       return misspeltValueHint(value, params.allowedValues as string[]) ?? reservedModeHint(path, value);
     case "pattern":
@@ -294,8 +345,13 @@ function hintFor(error: SchemaError): string | undefined {
   }
 }
 
-/** Suggests the closest value. Values that differ in digits only, as `T4` and `T1`, are not misspellings. */
+/**
+ * Suggests the closest value; for a number, the value with its digits. Values that differ in digits only, as `T4` and
+ * `T1`, are not misspellings.
+ */
 function misspeltValueHint(value: unknown, allowed: readonly string[]): string | undefined {
+  const numbered = allowed.find((each) => /\d/.test(each) && each.replaceAll(/\D/g, "") === String(value));
+  if (typeof value === "number" && numbered !== undefined) return `did you mean \`${numbered}\`?`;
   if (typeof value !== "string") return undefined;
   const withoutDigits = (text: string): string => text.toLowerCase().replace(/\d/g, "#");
   const isSame = (each: string): boolean => each.toLowerCase() === value.toLowerCase();
@@ -308,7 +364,6 @@ function quotesHint({ params, path, value }: SchemaError): string | undefined {
   if (path[0] === "tests" && Array.isArray(value)) return severalHint(path);
   if (isText && typeof value === "object" && value !== null)
     return 'put it in quotes, as in "{{ artifact.type }}"';
-  if (path.at(-1) === "default" && typeof value === "string") return `write default: { target: ${value} }`;
   if (path.at(-1) === "version" && typeof value === "number")
     return path.includes("policies")
       ? 'write all three parts in quotes, as in "1.2.0"; a commit hash needs quotes too'
@@ -316,6 +371,57 @@ function quotesHint({ params, path, value }: SchemaError): string | undefined {
   if (!isText || (typeof value !== "number" && typeof value !== "boolean")) return undefined;
   const quoted = mayBeSecret(path) ? "put it in quotes" : `put it in quotes: "${String(value)}"`;
   return durationHint(path, value) ?? quoted;
+}
+
+/** Shows where a text belongs that is written instead of a map. */
+function mainKeyHint({ params, path, value }: SchemaError): string | undefined {
+  const key = String(path.at(-1));
+  if (params.type !== "object" || typeof value !== "string" || !Object.hasOwn(mainKeys, key))
+    return undefined;
+  const main = key === "expect" && Object.hasOwn(workModes, value) ? "status" : mainKeys[key];
+  return writeHint(`${key}: { ${main}: ${plainOrQuoted(value)} }`, `write it as a map with \`${main}\``);
+}
+
+/** The most important key of maps that are often written as its value alone. */
+const mainKeys: Readonly<Record<string, string>> = {
+  default: "target",
+  expect: "target",
+  static: "decision",
+  then: "decision",
+};
+
+const plainOrQuoted = (text: string): string => (/^[A-Za-z_][\w .-]*$/.test(text) ? text : quoted(text));
+
+/** Shows how to write a list, for a single item without its dash or brackets. */
+function listHint({ params, path, schemaPath, value }: SchemaError): string | undefined {
+  const key = String(path.at(-1));
+  if (params.type !== "array") return undefined;
+  const { items } = schemaAt(schemaPath, path) as { readonly items?: { readonly type?: unknown } };
+  const isListOfTexts = items?.type === "string";
+  if (isObject(value) && !isListOfTexts)
+    return `start each ${itemNames[key] ?? "item"} with \`- \`, or write \`${key}: [{ … }]\``;
+  if (typeof value !== "string" || !isListOfTexts) return undefined;
+  return writeHint(`${key}: [${value.split(/, */).map(plainOrQuoted).join(", ")}]`, "put it in brackets");
+}
+
+/** What the items of lists are called. */
+const itemNames: Readonly<Partial<Record<string, string>>> = {
+  cases: "case",
+  each: "row",
+  evaluators: "evaluator",
+  policies: "policy",
+  rules: "rule",
+  tests: "test",
+};
+
+/** Shows the number that a text contains: a percentage, one in quotes, or one with a decimal comma. */
+function numberHint(error: SchemaError): string | undefined {
+  const { params, path, value } = error;
+  if (params.type !== "number" || typeof value !== "string") return undefined;
+  const [, digits, percent] = /^(\d+(?:\.\d+|,\d{1,2})?) ?(%?)$/.exec(value) ?? [];
+  if (digits === undefined) return undefined;
+  const number = Number(digits.replace(",", ".")) / (percent === "%" && isZeroToOne(error) ? 100 : 1);
+  return `write \`${path.at(-1)}: ${Number(number.toPrecision(12))}\``;
 }
 
 /** Shows the form of a key whose value is of another kind, such as a number instead of a map. */

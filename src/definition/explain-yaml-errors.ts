@@ -8,8 +8,10 @@ import {
   indentOf,
   lineAt,
   maxLineLength,
+  maxShownLength,
   quoted,
   valueFrom,
+  writeHint,
 } from "./written-lines.js";
 
 /** An error of the YAML parser. Offsets count UTF-16 units of the text. */
@@ -464,12 +466,5 @@ function isMapWith(keys: readonly string[], part: unknown = schema): boolean {
 
 const spaces = (count: number): string => `${count} space${count === 1 ? "" : "s"}`;
 
-/** The longest text of a file that messages repeat. */
-const maxShownLength = 60;
-
 const shown = (text: string): string =>
   `\`${text.length > maxShownLength ? `${text.slice(0, maxShownLength - 1)}…` : text}\``;
-
-/** Suggests what to write, if it is short. */
-const writeHint = (text: string, otherwise = "put all of it in quotes"): string =>
-  text.length > maxShownLength || text.includes("`") ? otherwise : `write \`${text}\``;

@@ -1,5 +1,6 @@
 import { inexactMessage } from "../digest/parse-json.js";
 import { DecisionError } from "../errors.js";
+import type { ExpressionLocation } from "../expression/failure.js";
 import { renderCaret, expressionLocation } from "../expression/failure.js";
 import type { Node } from "../expression/syntax.js";
 import { children } from "../expression/syntax.js";
@@ -9,15 +10,21 @@ import type { Finding } from "./diagnostics.js";
 import { findFetchConditions } from "./fetches.js";
 import type { Path } from "./yaml-source.js";
 
-/** Compiles every expression of a `decision`, even of an invalid one, and reports those that do not compile. */
-export function checkExpressions(decision: unknown): readonly Finding[] {
+/**
+ * Compiles every expression of a `decision`, even of an invalid one, and reports those that do not compile.
+ * `isBeforeComment` tells whether a comment follows the text at a path of the decision, which may have cut it.
+ */
+export function checkExpressions(
+  decision: unknown,
+  isBeforeComment: (path: Path) => boolean,
+): readonly Finding[] {
   const findings: Finding[] = [];
   for (const { path, text, compile } of expressionsIn(decision)) {
     try {
       const { tree } = compile(text);
       if (tree !== undefined) findings.push(...inexactIntegers(tree, path));
     } catch (error) {
-      findings.push(toFinding(error, path));
+      findings.push(toFinding(error, path, isBeforeComment));
     }
   }
   return findings;
@@ -30,12 +37,24 @@ function inexactIntegers(node: Node, path: Path): readonly Finding[] {
   return [{ path, message: inexactMessage(written), hint: `compare it as text: \`'${written}'\`` }];
 }
 
-function toFinding(error: unknown, path: Path): Finding {
+function toFinding(error: unknown, path: Path, isBeforeComment: (path: Path) => boolean): Finding {
   const location = error instanceof DecisionError ? expressionLocation(error) : undefined;
   if (!(error instanceof DecisionError) || location === undefined) throw error;
   const { message, hint } = error;
-  return { path, offset: location.at, message, hint, excerpt: renderCaret(location) };
+  const key = path.findLast((step) => typeof step === "string");
+  const isCut = hint === undefined && endsEarly(location) && isBeforeComment(path);
+  return {
+    path,
+    offset: location.at,
+    message,
+    hint: isCut ? `\`#\` starts a comment: put all of \`${key}\` in quotes` : hint,
+    excerpt: renderCaret(location),
+  };
 }
+
+/** Whether more text could correct an expression: it ends too early, or within quotes. */
+const endsEarly = ({ expression, at }: ExpressionLocation): boolean =>
+  at === expression.length || /^(["'])(?!.*\1)/s.test(expression.slice(at));
 
 type Compile = (text: string) => Template;
 

@@ -198,7 +198,8 @@ class DefinitionReader {
     this.#report(source, violations);
     const declared = source.value as RawDocument | null;
     const decision = declared?.decision;
-    const ofExpressions = [...checkExpressions(decision), ...checkRuleConditions(decision)];
+    const isBeforeComment = (path: Path): boolean => source.isBeforeComment(["decision", ...path]);
+    const ofExpressions = [...checkExpressions(decision, isBeforeComment), ...checkRuleConditions(decision)];
     // An expression that has a violation of its own is not the one that was meant.
     const isViolation = ({ path }: Finding): boolean =>
       violations.some((each) => each.key === undefined && equalPaths(each.path, ["decision", ...path]));

@@ -107,3 +107,10 @@ export function quoted(value: string): string {
   if (!/["\\]/.test(inner)) return `"${inner}"`;
   return `'${inner.replaceAll("'", "''")}'`;
 }
+
+/** The longest text of a file that messages repeat. */
+export const maxShownLength = 60;
+
+/** Suggests what to write, if it is short. */
+export const writeHint = (text: string, otherwise = "put all of it in quotes"): string =>
+  text.length > maxShownLength || /[`\n]/.test(text) ? otherwise : `write \`${text}\``;

@@ -33,6 +33,8 @@ export interface SourceDocument {
   locateKey(path: Path, key: string): Position;
   /** The position of a character of the text at a path, as exactly as quoting and folding allow. */
   locateWithin(path: Path, offset: number): Position;
+  /** Whether the value at a path is text without quotes, with a comment behind it. */
+  isBeforeComment(path: Path): boolean;
 }
 
 interface YamlError extends Position {
@@ -280,8 +282,18 @@ function sourceDocument(
       const at = written === "" ? -1 : text.slice(from, to).indexOf(written);
       return position(at === -1 ? from : from + at + offset);
     },
+    isBeforeComment(path) {
+      const node = nearestNode(document, path);
+      const end = node?.range?.[1] ?? text.length;
+      return (
+        isScalar(node) && node.type === "PLAIN" && /^[ \t]+#/.test(text.slice(end, end + maxCommentDistance))
+      );
+    },
   };
 }
+
+/** How far behind a value a comment is looked for. */
+const maxCommentDistance = 100;
 
 function nearestNode(document: Document.Parsed, path: Path): YamlNode | undefined {
   for (let length = path.length; length >= 0; length--) {

@@ -96,6 +96,139 @@ const cases: readonly Case[] = [
     problems: ["1:1 unknown key `decisions` | did you mean `decision`?"],
   },
   {
+    name: "a list of decisions",
+    yaml: "decisions:\n  - id: x\n    type: switch\n",
+    problems: [
+      "1:1 unknown key `decisions` | write one `decision:` per document, and separate documents with a line `---`",
+    ],
+  },
+  {
+    name: "a list of decisions under `decision`",
+    yaml: "decision:\n  - id: x\n    type: switch\n",
+    problems: [
+      "2:3 `decision` must be a map (got a list) | write one `decision:` per document, and separate documents with a line `---`",
+    ],
+  },
+  {
+    name: "decisions by their ids",
+    yaml: "decisions: { x: { type: switch } }\n",
+    problems: [
+      "1:1 unknown key `decisions` | write one `decision:` per document, and separate documents with a line `---`",
+    ],
+  },
+  {
+    name: "a decision that is a text",
+    yaml: "decision: x\n",
+    problems: ['1:11 `decision` must be a map (got "x")'],
+  },
+  {
+    name: "a key of the document in the decision",
+    yaml: `${valid}  tests: []\n`,
+    problems: ["9:3 unknown key `tests` | move it to the top of the document, next to `decision:`"],
+  },
+  ...(
+    [
+      ["switch", "hit_policy: first", "`rule_table`"],
+      ["binary", "output_values: [1]", "`rule_table`"],
+      ["weighted", "policies: []", "`policy`"],
+      ["switch", "max_sum: {}", "`gate`"],
+      ["switch", "rules: []", "`rule_table` and `gate`"],
+    ] as const
+  ).map(([type, entry, others]) => ({
+    name: `\`${entry}\` in a decision of type \`${type}\``,
+    yaml: `${valid.replace("type: switch", `type: ${type}`)}  ${entry}\n`,
+    problems: [
+      `9:3 \`${entry.replace(/:.*/, "")}\` has no effect in a \`${type}\` decision | remove it; only ${others} decisions use it`,
+    ],
+  })),
+  {
+    name: "`rules` instead of `cases`",
+    yaml: valid.replace("cases:", "rules:"),
+    problems: ["2:3 `cases` is missing in `decision`", "5:3 unknown key `rules` | did you mean `cases`?"],
+  },
+  {
+    name: "`cases` instead of `rules`",
+    yaml: "decision:\n  id: g\n  type: gate\n  action: { org: a, domain: b, name: c }\n  cases: []\n",
+    problems: ["2:3 `rules` is missing in `decision`", "5:3 unknown key `cases` | did you mean `rules`?"],
+  },
+  {
+    name: "cases that are a map",
+    yaml: valid.replace("    - condition", "      condition"),
+    problems: [
+      "6:7 `cases` must be a list (got a map) | start each case with `- `, or write `cases: [{ … }]`",
+    ],
+  },
+  {
+    name: "a default that is a text",
+    yaml: valid.replace("{ target: z }", "z"),
+    problems: ['8:12 `default` must be a map (got "z") | write `default: { target: z }`'],
+  },
+  {
+    name: "a default that is a text with other characters",
+    yaml: valid.replace("{ target: z }", "'a: b'"),
+    problems: ['8:12 `default` must be a map (got "a: b") | write `default: { target: "a: b" }`'],
+  },
+  {
+    name: "a default that is a long text",
+    yaml: valid.replace("{ target: z }", "z".repeat(60)),
+    problems: [
+      `8:12 \`default\` must be a map (got "${"z".repeat(58)}…) | write it as a map with \`target\``,
+    ],
+  },
+  {
+    name: "a percentage as the weight of a case",
+    yaml: "decision:\n  id: d\n  type: weighted\n  cases:\n    - { target: a, weight: 50% }\n  default: { target: z }\n",
+    problems: ['5:28 `weight` must be a number (got "50%") | write `weight: 50`'],
+  },
+  ...(
+    [
+      ["tier: T3", "tier: 1", "22", "`tier` must be one of `T1`, `T2`, `T3` (got 1) | did you mean `T1`?"],
+      ["tier: T3", "tier: 7", "22", "`tier` must be one of `T1`, `T2`, `T3` (got 7)"],
+      [
+        "tier: T3",
+        "tier: T3, suppresses: b",
+        "38",
+        '`suppresses` must be a list (got "b") | write `suppresses: [b]`',
+      ],
+      [
+        "tier: T3",
+        'tier: T3, suppresses: "b,c"',
+        "38",
+        '`suppresses` must be a list (got "b,c") | write `suppresses: [b, c]`',
+      ],
+    ] as const
+  ).map(([from, to, column, problem]) => ({
+    name: `\`${to}\` in a rule of a gate`,
+    yaml: `decision:\n  id: g\n  type: gate\n  action: { org: a, domain: b, name: c }\n  rules:\n    - { id: r, tier: T3, severity: 1, when: "true", status: GREEN }\n`.replace(
+      from,
+      to,
+    ),
+    problems: [`6:${column} ${problem}`],
+  })),
+  ...(
+    [
+      ["a == #1", "22 expected a value, got the end of the expression"],
+      ["contains(a, #1)", "29 expected a value, got the end of the expression"],
+      ["a == 'b #1'", "23 the text has no closing quote"],
+    ] as const
+  ).map(([condition, problem]) => ({
+    name: `a condition with \`#\` without quotes: ${condition}`,
+    yaml: valid.replace('"input == 1"', condition),
+    problems: [`6:${problem} | \`#\` starts a comment: put all of \`condition\` in quotes`],
+  })),
+  ...(
+    [
+      ["a b # 1", "20 expected an operator or the end, got `b`"],
+      ["a 'b' # 1", "20 expected an operator or the end, got `'b'`"],
+      ['"a ==" # 1', "23 expected a value, got the end of the expression"],
+      ["a = # 1", "20 `=` is not an operator | compare with `==`"],
+    ] as const
+  ).map(([condition, problem]) => ({
+    name: `a condition with a mistake of its own before a comment: ${condition}`,
+    yaml: valid.replace('"input == 1"', condition),
+    problems: [`6:${problem}`],
+  })),
+  {
     name: "a key of the decision at the top",
     yaml: "version: '1.0.0'\n" + valid,
     problems: ["1:1 unknown key `version` | indent it below `decision:`"],

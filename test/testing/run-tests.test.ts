@@ -429,6 +429,21 @@ describe("a test that is not valid", () => {
       "1:37 `each[0]` must be a map (got 1)",
     ],
     [
+      "with a row that is no list",
+      "{ decision: quality, each: { a: 1 }, expect: { target: a } }",
+      "1:36 `each` must be a list (got a map) (start each row with `- `, or write `each: [{ … }]`)",
+    ],
+    [
+      "that expects a text",
+      "{ decision: quality, expect: parcel }",
+      '1:38 `expect` must be a map (got "parcel") (write `expect: { target: parcel }`)',
+    ],
+    [
+      "that expects a status",
+      "{ decision: quality, expect: RED }",
+      '1:38 `expect` must be a map (got "RED") (write `expect: { status: RED }`)',
+    ],
+    [
       "with a row without a value",
       "{ decision: quality, each: [{ a: 1 }, { b: 1 }], expect: { target: '{{ b }}' } }",
       "1:37 row 1 has no value for `expect.target`: `b` is missing",

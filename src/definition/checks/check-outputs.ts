@@ -1,4 +1,6 @@
 import { canonicalJson } from "../../digest/canonical-json.js";
+import { DecisionError } from "../../errors.js";
+import { compile } from "../../expression/compile.js";
 import type { Definition, RuleTableDefinition } from "../../model/definition.js";
 import type { Json } from "../../model/json.js";
 import { casesOf, labelsOf } from "../branches.js";
@@ -6,6 +8,7 @@ import { describeValue } from "../explain-definition-errors.js";
 import type { Finding } from "../diagnostics.js";
 import { maxTemplateLength, textsAt } from "../expressions.js";
 import { isLiteralOutput, outputsOf, selectsSeveral } from "../outputs.js";
+import { quoted, writeHint } from "../written-lines.js";
 import type { Path } from "../yaml-source.js";
 
 /** Checks the outputs of a definition, and the settings of a rule table that depend on them. */
@@ -56,7 +59,22 @@ function numberFinding(output: Json | undefined, { at, label, required }: Number
   const isExpression = typeof output === "string" && /^(?:\{\{.*\}\}|\$\{.*\})$/s.test(output);
   if (typeof output === "number" || isExpression) return [];
   const message = `the output of \`${label}\` must be a number to be aggregated (got ${describeValue(output)})`;
-  return [{ path: [...at, "output"], message }];
+  return [{ path: [...at, "output"], message, hint: numberHint(output) }];
+}
+
+/** Returns a hint for a number in quotes, and for an expression that is not marked as one. */
+function numberHint(output: Json): string | undefined {
+  if (typeof output !== "string") return undefined;
+  if (/^-?\d+(?:\.\d+)?$/.test(output)) return `write \`output: ${output}\``;
+  try {
+    const { tree } = compile(output);
+    // A single name is rather a text.
+    if (tree.kind === "literal" || (tree.kind === "path" && tree.segments.length === 1)) return undefined;
+    return writeHint(`output: ${quoted(`{{ ${output} }}`)}`, "put the expression in `{{ }}`");
+  } catch (error) {
+    if (!(error instanceof DecisionError)) throw error;
+    return undefined;
+  }
 }
 
 function checkOutputOrder(definition: RuleTableDefinition): readonly Finding[] {

@@ -4,6 +4,7 @@ import { didYouMean } from "../../text.js";
 import { ruleDiagnostics } from "../../expression/rule/rule-diagnostics.js";
 import { checkUniqueNames } from "./check-names.js";
 import type { Finding } from "../diagnostics.js";
+import { quoted, writeHint } from "../written-lines.js";
 import type { Path } from "../yaml-source.js";
 
 /** Checks the `if` conditions of a decision, even of an invalid one. */
@@ -12,10 +13,21 @@ export function checkRuleConditions(decision: unknown): readonly Finding[] {
     listAt(evaluator, "rules").flatMap((rule, index) => {
       if (typeof rule !== "object" || rule === null || !("if" in rule)) return [];
       const before = ["evaluators", at, "rules", index, "if"];
-      return ruleDiagnostics(rule.if).map((finding) => ({ ...finding, path: [...before, ...finding.path] }));
+      const hint = expressionHint(rule.if);
+      return ruleDiagnostics(rule.if).map((finding) => ({
+        ...finding,
+        ...(hint !== undefined && { hint }),
+        path: [...before, ...finding.path],
+      }));
     }),
   );
 }
+
+/** Returns a hint for an expression, which is written under another key. */
+const expressionHint = (condition: unknown): string | undefined =>
+  typeof condition === "string"
+    ? writeHint(`when: ${quoted(condition)}`, "write it under `when` instead of `if`")
+    : undefined;
 
 function listAt(value: unknown, key: string): readonly unknown[] {
   const found = (value as Readonly<Record<string, unknown>> | null | undefined)?.[key];

@@ -108,7 +108,7 @@ const faults: readonly Fault[] = [
   {
     name: "stages that are no list",
     guardrail: "{ type: no_disabled_targets, disabled_stages: a }",
-    problems: ['53 `disabled_stages` must be a list (got "a")'],
+    problems: ['53 `disabled_stages` must be a list (got "a") | write `disabled_stages: [a]`'],
   },
   {
     name: "a stage that is no text",

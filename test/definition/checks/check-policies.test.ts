@@ -312,7 +312,7 @@ describe("the problems of a policy", () => {
     [
       "what only routing decisions have",
       "decision:\n  id: d\n  type: policy\n  tool: t\n  policies: []\n  ▶cases: []\n",
-      "unknown key `cases`",
+      "`cases` has no effect in a `policy` decision",
     ],
   ])("may be those of the decision: %s", (_name, text, message) => {
     const { yaml, places } = marked(text);

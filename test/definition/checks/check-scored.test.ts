@@ -75,7 +75,7 @@ const cases: readonly Case[] = [
     name: "a default, which a scored decision does not have",
     yaml: `${valid}  default: { target: stage-z }\n`,
     problems: [
-      "18:3 unknown key `default` | known here: id, name, version, description, type, enrich, input, evaluators, scoring, targets, on_error, entities, artifacts, guardrails, logging, cache",
+      "18:3 `default` has no effect in a `scored` decision | remove it; only `binary`, `switch`, `weighted` and `rule_table` decisions use it",
     ],
   },
   {
@@ -104,7 +104,14 @@ const cases: readonly Case[] = [
   {
     name: "an `if` that is a text",
     yaml: but(condition, '"score > 1"'),
-    problems: ['9:15 a condition must be a map (got "score > 1")'],
+    problems: ['9:15 a condition must be a map (got "score > 1") | write `when: "score > 1"`'],
+  },
+  {
+    name: "an `if` that is a long text",
+    yaml: but(condition, `"score > 1${" and score > 1".repeat(9)}"`),
+    problems: [
+      `9:15 a condition must be a map (got "score > 1${" and score > 1".repeat(3)} and sc…) | write it under \`when\` instead of \`if\``,
+    ],
   },
   {
     name: "an `if` that is null",
@@ -129,7 +136,27 @@ const cases: readonly Case[] = [
   {
     name: "a weight that is a text",
     yaml: but("weight: 0.3", 'weight: "0.3"'),
-    problems: ['15:44 `weight` must be a number (got "0.3")'],
+    problems: ['15:44 `weight` must be a number (got "0.3") | write `weight: 0.3`'],
+  },
+  {
+    name: "a weight that is a percentage",
+    yaml: but("weight: 0.3", "weight: 30%"),
+    problems: ['15:44 `weight` must be a number (got "30%") | write `weight: 0.3`'],
+  },
+  {
+    name: "a weight that is another text",
+    yaml: but("weight: 0.3", "weight: high"),
+    problems: ['15:44 `weight` must be a number (got "high")'],
+  },
+  {
+    name: "a vote that is a text",
+    yaml: but("{ decision: approve, weight: 0.3 }", "approve"),
+    problems: ['15:15 `static` must be a map (got "approve") | write `static: { decision: approve }`'],
+  },
+  {
+    name: "a vote of a rule that is a text",
+    yaml: but("{ decision: reject, weight: 0.8 }", "reject"),
+    problems: ['13:17 `then` must be a map (got "reject") | write `then: { decision: reject }`'],
   },
   {
     name: "nothing where a vote has no weight",
