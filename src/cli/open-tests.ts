@@ -28,6 +28,8 @@ export interface OpenedSuite {
   readonly decisions: readonly string[];
   /** Errors in the tests, and in the files that are to be tested. */
   readonly problems: readonly Diagnostic[];
+  /** What is probably a mistake in the tests. */
+  readonly warnings: readonly Diagnostic[];
   /** Errors in other files. */
   readonly ignored: readonly Diagnostic[];
 }
@@ -114,6 +116,7 @@ export async function openSuite(
     ...definitions.files.flatMap(({ testDiagnostics = [] }) => testDiagnostics),
     ...opened.slice(1).flatMap((each) => each.files.flatMap(({ diagnostics }) => diagnostics)),
   ].filter(({ file }) => !data.has(realPathOf(file)));
+  const located = await locate([...findings, ...checked.findings]);
   const isProblem = ({ file }: Diagnostic): boolean => isSelected(file) && mayHaveTests(file);
   return {
     directory,
@@ -124,8 +127,9 @@ export async function openSuite(
     problems: unique([
       ...broken.filter(isProblem),
       ...checked.problems,
-      ...(await locate([...findings, ...checked.findings])),
+      ...located.filter(({ severity }) => severity === "error"),
     ]),
+    warnings: unique(located.filter(({ severity }) => severity === "warning")),
     ignored: broken.filter((each) => !isProblem(each)),
   };
 }

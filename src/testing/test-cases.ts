@@ -1,6 +1,7 @@
 import type { LocatedTest } from "../definition/definition-file.js";
 import type { Finding } from "../definition/diagnostics.js";
 import { checkExpectedValue, expectationOf } from "../definition/expectations.js";
+import { textsAt } from "../definition/expressions.js";
 import type { Path } from "../definition/yaml-source.js";
 import { deepFreeze } from "../digest/freeze-json.js";
 import { DecisionError } from "../errors.js";
@@ -109,6 +110,7 @@ function expandTest(located: LocatedTest, expansion: Expansion): readonly TestCa
   const { each, ...rest } = located.test;
   const written = rest as unknown as JsonObject;
   if (each === undefined) {
+    warnAboutTemplate(written, expansion.report);
     const found = toCase(written, { at: [], line: located.line }, expansion);
     return found === undefined ? [] : [found];
   }
@@ -125,6 +127,22 @@ function expandTest(located: LocatedTest, expansion: Expansion): readonly TestCa
     return toCase(filled as JsonObject, { at, line }, expansion) ?? [];
   });
   return withDistinctNames(cases);
+}
+
+/** A text that is only a template with a field. */
+const templatePattern = /^\s*(\{\{\s*([A-Za-z_]\w*)[^{}]*\}\})\s*$/;
+
+/** Warns about the first text that rows would fill in. It may be meant as it is: decisions can be about such text. */
+function warnAboutTemplate(written: JsonObject, report: Report): void {
+  for (const { path, text } of textsAt(written, ["**"])) {
+    const [, template, field] = templatePattern.exec(text) ?? [];
+    if (template === undefined) continue;
+    report(path, `no \`each\`, so \`${template}\` is left as text`, {
+      severity: "warning",
+      hint: `write the value, or add rows with it: \`each: [{ ${field}: … }]\``,
+    });
+    return;
+  }
 }
 
 function compileTest(written: JsonObject, report: Report): DocumentTemplate | undefined {

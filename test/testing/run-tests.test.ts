@@ -134,6 +134,33 @@ tests:
     },
   );
 
+  it.each([
+    {
+      name: "a text that rows would fill in",
+      test: '{ decision: quality, input: { score: "{{ score }}" }, expect: { error: needs two numbers } }',
+      warning:
+        "warning: decisions/q.test.yaml:1:46 no `each`, so `{{ score }}` is left as text; write the value, or add rows with it: `each: [{ score: … }]`\n",
+    },
+    {
+      name: "a template within a text",
+      test: '{ name: "{{ a }} b", decision: quality, input: { score: 1, text: "hello {{ name }}" }, expect: { target: deploy } }',
+      warning: "",
+    },
+    {
+      name: "a template in a row",
+      test: '{ decision: quality, each: [{ text: "{{ name }}" }], input: { score: 1, text: "{{ text }}" }, expect: { target: deploy } }',
+      warning: "",
+    },
+  ])("passes with a warning or none for $name", async ({ test, warning }) => {
+    const project = testProject({ "quality.yaml": gate, "q.test.yaml": `tests: [${test}]` });
+    expect(await project.run("test")).toMatchObject({ exitCode: 0, stderr: warning });
+    const validated = await project.run("validate", "--format", "plain");
+    expect({ ...validated, warned: validated.stdout.includes("no `each`") }).toMatchObject({
+      exitCode: 0,
+      warned: warning !== "",
+    });
+  });
+
   it("says when it has no test, and fails without --allow-empty", async () => {
     const project = testProject({ "quality.yaml": gate });
     const { exitCode, stderr } = await project.run("test");

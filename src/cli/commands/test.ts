@@ -29,7 +29,7 @@ import { DefinitionLines } from "../definition-files.js";
 import { openSuite, suitesOf } from "../open-tests.js";
 import { percent, Progress } from "../progress.js";
 import type { TestHooks } from "../watch-tests.js";
-import { note, warnAboutDefinitions } from "../world.js";
+import { note, warn, warnAboutDefinitions } from "../world.js";
 
 interface TestFlags extends CommonFlags, AllowEmptyFlag {
   readonly coverage?: boolean;
@@ -276,7 +276,13 @@ async function openSuites(
     const what = files.size === 1 ? `\`${first.file}\` is not valid` : `${files.size} files are not valid`;
     throw new DecisionError("definition_invalid", what, { details: { problems } });
   }
-  for (const { ignored } of suites) warnAboutDefinitions(flags, io, ignored);
+  for (const { ignored, warnings } of suites) {
+    warnAboutDefinitions(flags, io, ignored);
+    for (const { file, line, column, message, hint } of warnings) {
+      const text = hint === undefined ? message : `${message}; ${hint}`;
+      warn(flags, io, `${file}:${line}:${column} ${text}`);
+    }
+  }
   return suites;
 }
 
