@@ -117,7 +117,9 @@ export async function openSuite(
     ...opened.slice(1).flatMap((each) => each.files.flatMap(({ diagnostics }) => diagnostics)),
   ].filter(({ file }) => !data.has(realPathOf(file)));
   const located = await locate([...findings, ...checked.findings]);
-  const isProblem = ({ file }: Diagnostic): boolean => isSelected(file) && mayHaveTests(file);
+  const isNamed = (file: string): boolean => only.some((path) => realPathOf(path) === realPathOf(file));
+  const isProblem = ({ file }: Diagnostic): boolean =>
+    isNamed(file) || (isSelected(file) && mayHaveTests(file));
   return {
     directory,
     definitions,

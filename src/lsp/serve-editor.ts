@@ -11,6 +11,7 @@ import type {
   TextEdit,
 } from "vscode-languageserver";
 import { suggestionsAt } from "./complete.js";
+import { FramedInput } from "./framed-input.js";
 import { EditorFiles } from "./editor-files.js";
 import { declarationsAt, documentationAt } from "./hover.js";
 import type { OutlineEntry } from "./outline.js";
@@ -45,6 +46,8 @@ export interface EditorOptions {
   readonly openDirectory: (workspace: string | undefined) => EditedDirectory;
   readonly input: Readable;
   readonly output: Writable;
+  /** Called before the process ends because a message has no valid header: what follows cannot be read. */
+  readonly onInvalidInput: (error: Error) => void;
 }
 
 const capabilities: ServerCapabilities = {
@@ -60,8 +63,9 @@ const capabilities: ServerCapabilities = {
  * Serves an editor over the Language Server Protocol. The library ends the process: with 0 if the editor has sent
  * `shutdown` before `exit` or before it closed the input, else with 1.
  */
-export function serveEditor({ version, openDirectory, input, output }: EditorOptions): void {
-  const connection = createConnection(ProposedFeatures.all, input, output);
+export function serveEditor({ version, openDirectory, input, output, onInvalidInput }: EditorOptions): void {
+  const framed = input.pipe(new FramedInput()).once("error", onInvalidInput);
+  const connection = createConnection(ProposedFeatures.all, framed, output);
   const documents = new TextDocuments(TextDocument);
   let session: Session | undefined;
   let canWatch = false;

@@ -148,9 +148,13 @@ function inspectSheet(parts: Parts, part: string): readonly CellProblem[] {
             );
           return;
         case "c": {
-          const place = reference === undefined ? { row, column: column + 1 } : parseAddress(reference);
-          ({ row, column } = place);
-          address = reference ?? `row ${row}, column ${column}`;
+          if (reference === undefined)
+            throw new InvalidZip(
+              "the sheet has cells without an address",
+              "open it in a spreadsheet program and save it again, or save it as .csv",
+            );
+          ({ row, column } = parseAddress(reference));
+          address = reference;
           isNumber = type === "n";
           if (column > maxColumns || row > maxRows)
             throw new InvalidZip(

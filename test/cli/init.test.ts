@@ -80,6 +80,23 @@ describe("init", () => {
   });
 });
 
+describe("init where something else is in the way", () => {
+  it.each([
+    { path: ".gitignore", kind: "file", make: (path: string) => mkdirSync(path) },
+    { path: "agent-33.json", kind: "file", make: (path: string) => mkdirSync(path) },
+    { path: "decisions", kind: "directory", make: (path: string) => writeFileSync(path, "") },
+    { path: ".agent-33", kind: "directory", make: (path: string) => writeFileSync(path, "") },
+  ])("writes nothing: $path is not a $kind", async ({ path, kind, make }) => {
+    const cwd = temporaryDirectory();
+    make(join(cwd, path));
+    const { exitCode, stderr } = await run(cwd, "init", "--yes");
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain(path);
+    if (path !== "agent-33.json") expect(stderr).toContain(`error: \`${path}\` is not a ${kind}\nhint: `);
+    expect(readdirSync(cwd)).toEqual([path]);
+  });
+});
+
 describe("the store of a project", () => {
   const storeIn = async (cwd: string, env: Readonly<Record<string, string>> = {}): Promise<object> => {
     const words = ["decision", "config", "get", "store", "--format", "json"];

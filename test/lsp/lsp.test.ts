@@ -9,7 +9,7 @@ import type {
   TextEdit,
 } from "vscode-languageserver-protocol";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { temporaryDirectory } from "../acceptance/command.js";
+import { run, temporaryDirectory } from "../acceptance/command.js";
 import { EditorClient } from "./editor-client.js";
 
 const workspace = temporaryDirectory();
@@ -391,6 +391,33 @@ describe("the process", () => {
     await other.start();
     expect(await other.stop()).toBe(0);
   });
+
+  const framed = (...messages: readonly object[]): string =>
+    messages
+      .map((message) => JSON.stringify({ jsonrpc: "2.0", ...message }))
+      .map((body) => `Content-Length: ${body.length}\r\n\r\n${body}`)
+      .join("");
+  const initialize = {
+    id: 1,
+    method: "initialize",
+    params: { processId: null, rootUri: null, capabilities: {} },
+  };
+
+  it("answers what it received before its input ended", async () => {
+    const input = framed(initialize, { id: 2, method: "shutdown" }, { method: "exit" });
+    const { exitCode, stdout } = await run(["lsp"], { input });
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain('"id":2,"result":null');
+  });
+
+  it.each(["Content-Length: abc\r\n\r\n{}", "Content-Length: -5\r\n\r\n{}", "Nothing: 1\r\n\r\n{}"])(
+    "ends with an error after a header that cannot be read: %j",
+    async (header) => {
+      const { exitCode, stderr } = await run(["lsp"], { input: framed(initialize) + header });
+      expect(exitCode).toBe(1);
+      expect(stderr).toMatch(/^error: a message has no valid `Content-Length`: /);
+    },
+  );
 
   it("ends with 1 if the input is closed before", async () => {
     const other = new EditorClient(temporaryDirectory());

@@ -54,6 +54,13 @@ describe("a spreadsheet", () => {
     ]);
   });
 
+  it("needs the addresses of its cells", async () => {
+    const parts = new Map(xlsxParts({ Rates: rows }));
+    for (const [name, text] of parts)
+      if (name.startsWith("xl/worksheets/")) parts.set(name, text.replaceAll(/ r="[A-Z]*\d+"/g, ""));
+    expect(await problemsOf(zipOf(parts))).toEqual(["1:1 the sheet has cells without an address"]);
+  });
+
   it("has the sheet that is named", async () => {
     const parts = xlsxParts({ Notes: [["hello"]], Rates: rows });
     expect((await readXlsx("t.xlsx", zipOf(parts), "Rates")).tables[0]?.rules).toHaveLength(3);

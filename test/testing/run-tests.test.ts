@@ -1,3 +1,5 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { failuresOf, testProject } from "./test-project.js";
 
@@ -159,6 +161,17 @@ tests:
       exitCode: 0,
       warned: warning !== "",
     });
+  });
+
+  it("refuses a named file that cannot be read, also if there may be nothing to check", async () => {
+    const project = testProject({ "quality.yaml": gate });
+    writeFileSync(join(project.folder, "binary.yaml"), Buffer.from([0xff, 0xfe, 0xc0, 0x80]));
+    writeFileSync(join(project.folder, "large.yaml"), `# ${"x".repeat(5 * 1024 * 1024)}\n`);
+    for (const file of ["binary.yaml", "large.yaml"]) {
+      const { exitCode, stderr } = await project.run("test", file, "--allow-empty");
+      expect(exitCode, file).toBe(3);
+      expect(stderr).toContain(`${file}:1:1`);
+    }
   });
 
   it("says when it has no test, and fails without --allow-empty", async () => {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Command } from "commander";
 import { DecisionError } from "../../errors.js";
@@ -59,17 +59,29 @@ const outcomes: Readonly<Record<Step["state"], string>> = {
 
 async function planSteps(io: Io): Promise<readonly Step[]> {
   const decisions = await decisionsIn(io);
+  // Checked before anything is written, so that no project is left half set up.
+  for (const path of [decisions, projectStore]) assertKind(io.cwd, path, "directory");
   const files = {
     "agent-33.json": `${JSON.stringify({ decisions: "decisions", store: projectStore }, null, 2)}\n`,
     [`${decisions}/expense-approval.yaml`]: sample,
     [`${decisions}/expense-approval.test.yaml`]: sampleTests,
   };
+  for (const path of [...Object.keys(files), ".gitignore"]) assertKind(io.cwd, path, "file");
   const steps = Object.entries(files).map(([path, text]): Step => ({
     path,
     text,
     state: existsSync(join(io.cwd, path)) ? "exists" : "missing",
   }));
   return [...steps.slice(0, 1), ignoreStep(io.cwd), ...steps.slice(1)];
+}
+
+/** Throws if something else than a file or directory is in the place of one. */
+function assertKind(cwd: string, path: string, kind: "file" | "directory"): void {
+  const stats = statSync(join(cwd, path), { throwIfNoEntry: false });
+  if (stats === undefined || (kind === "file" ? stats.isFile() : stats.isDirectory())) return;
+  throw new DecisionError("file_unwritable", `\`${path}\` is not a ${kind}`, {
+    hint: `rename or remove \`${path}\``,
+  });
 }
 
 /** The directory that the settings of this directory name, if they do. */

@@ -39,6 +39,9 @@ Editors start it themselves: \`agent-33 help editor\``,
         version,
         input: process.stdin,
         output: process.stdout,
+        onInvalidInput: ({ message }) => {
+          io.err.write(`error: ${message}\nhint: restart the language server in the editor\n`);
+        },
         openDirectory(workspace = io.cwd) {
           // The paths of project settings are relative to the workspace, which editors need not start commands in.
           process.chdir(workspace);
