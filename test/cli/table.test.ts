@@ -276,9 +276,8 @@ if:score,if:income,then:target,then:label
     { words: ["--format", "markdown"], starts: "### loan\n" },
     { words: ["--out", "loan.csv"], starts: "hit_policy,unique\n" },
     { words: ["--out", "loan.dmn"], starts: "<?xml" },
-    { words: ["--out", "loan.xml"], starts: "<?xml" },
     { words: ["--out", "LOAN.MD"], starts: "### loan\n" },
-    { words: ["--out", "loan.txt"], starts: "hit_policy,unique\n" },
+    { words: ["--out", "loan.txt", "--format", "csv"], starts: "hit_policy,unique\n" },
     { words: ["--out", "loan.csv", "--format", "markdown"], starts: "### loan\n" },
   ])("$words", async ({ words, starts }) => {
     const { run, read } = place();
@@ -298,6 +297,22 @@ if:score,if:income,then:target,then:label
     );
     expect((await run("export", "again", "-q")).stdout).toBe(csv);
     expect(read("loan.csv")).toBe(csv);
+  });
+
+  it.each([
+    { out: "loan.xlsx", named: ".xlsx" },
+    { out: "loan.yaml", named: ".yaml" },
+    { out: "loan.foo", named: ".foo" },
+    { out: "loan", named: "loan" },
+  ])("does not guess the format of $out", async ({ out, named }) => {
+    const { run, folder } = place();
+    const { exitCode, stdout, stderr } = await run("export", "loan", "--out", out);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
+    expect(stderr).toBe(
+      `error: cannot tell the format from \`${named}\`\n` +
+        "hint: use a name that ends in .csv, .dmn or .md, or add --format csv, dmn or markdown\n",
+    );
+    expect(existsSync(join(folder, out))).toBe(false);
   });
 
   it.each<{ words: readonly string[]; exitCode: number; says: readonly string[] }>([
@@ -329,11 +344,15 @@ if:score,if:income,then:target,then:label
       says: ["unknown format `json`", "choose one of csv, dmn, markdown"],
     },
     {
-      words: ["loan", "--out", "taken.yaml"],
+      words: ["loan", "--out", "taken.yaml", "--format", "csv"],
       exitCode: 2,
       says: ["`taken.yaml` already exists", "choose another file"],
     },
-    { words: ["loan", "--out", "link.yaml"], exitCode: 2, says: ["`link.yaml` already exists"] },
+    {
+      words: ["loan", "--out", "link.yaml", "--format", "csv"],
+      exitCode: 2,
+      says: ["`link.yaml` already exists"],
+    },
     { words: ["loan", "--out", ""], exitCode: 2, says: ["--out must not be empty"] },
     { words: ["loan", "--out", "missing/a.csv"], exitCode: 1, says: ["cannot write `missing/a.csv`"] },
     {

@@ -214,7 +214,7 @@ function addExport(table: Command, io: Io): void {
   table
     .command("export")
     .argument("<id>", "id of the decision")
-    .option("--format <format>", "csv, dmn or markdown (default: csv, or that of the name of --out)")
+    .option("--format <format>", "csv, dmn or markdown (default: csv, or that of --out: .csv, .dmn or .md)")
     .option("--out <file>", "file to write (default: standard output)")
     .option("--decisions <dir>", "directory of definitions")
     .option("--no-color", "disable colours")
@@ -255,16 +255,24 @@ async function exportDecision(id: string, flags: ExportFlags, io: Io): Promise<v
 const formatsByName: Readonly<Partial<Record<string, TableFormat>>> = {
   ".csv": "csv",
   ".dmn": "dmn",
-  ".xml": "dmn",
   ".md": "markdown",
 };
 
-function exportFormat({ format, out = "" }: ExportFlags, formats: readonly TableFormat[]): TableFormat {
-  if (format === undefined) return formatsByName[extname(out).toLowerCase()] ?? "csv";
+function exportFormat({ format, out }: ExportFlags, formats: readonly TableFormat[]): TableFormat {
+  if (format === undefined) return out ? formatOfName(out) : "csv";
   const found = formats.find((each) => each === format);
   if (found !== undefined) return found;
   throw new DecisionError("usage", `unknown format \`${format}\``, {
     hint: didYouMean(format, formats) ?? `choose one of ${formats.join(", ")}`,
+  });
+}
+
+function formatOfName(file: string): TableFormat {
+  const extension = extname(file);
+  const format = formatsByName[extension.toLowerCase()];
+  if (format !== undefined) return format;
+  throw new DecisionError("usage", `cannot tell the format from \`${extension || file}\``, {
+    hint: "use a name that ends in .csv, .dmn or .md, or add --format csv, dmn or markdown",
   });
 }
 
