@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import type { LineageOptions } from "../decide/request.js";
 import { InvalidJson, parseJson } from "../digest/parse-json.js";
 import { DecisionError, fileErrorHint } from "../errors.js";
+import { shortenPath } from "../present/text.js";
 import { didYouMean, nearest } from "../text.js";
 import { agentHome } from "./directories.js";
 import { decodeText, stripByteOrderMark } from "./input.js";
@@ -34,19 +35,25 @@ export function decisionsDirectory(
   io: Io,
   files: SettingsFiles = settingsFiles(io),
 ): Setting {
-  const found = findSetting(settings.decisions, { flag, io, files });
+  const found = decisionsSetting(flag, io, files);
   if (found !== undefined) return found;
   throw new DecisionError("definitions_missing", "no directory of definitions found", {
     hint: "create one with `agent-33 decision new switch my-decision`, or specify it with --decisions DIR or AGENT33_DECISIONS",
   });
 }
 
+/**
+ * Finds the directory of definitions; undefined if there is none. Output shows the paths of definitions as they are opened,
+ * so a path from a settings file is relative if it is within the current directory. A typed path stays as it was typed.
+ */
 export function decisionsSetting(
   flag: string | undefined,
   io: Io,
   files: SettingsFiles = settingsFiles(io),
 ): Setting | undefined {
-  return findSetting(settings.decisions, { flag, io, files });
+  const found = findSetting(settings.decisions, { flag, io, files });
+  const isTyped = flag !== undefined || Boolean(io.env["AGENT33_DECISIONS"]);
+  return found === undefined || isTyped ? found : { ...found, value: shortenPath(found.value, io.cwd) };
 }
 
 export function storeSettings(

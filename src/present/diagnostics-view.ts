@@ -1,7 +1,7 @@
 import type { Diagnostic } from "../model/diagnostic.js";
 import type { Paint, View } from "./format.js";
 import { wrapMessages } from "./text-width.js";
-import { plural } from "./text.js";
+import { plural, shortenPath } from "./text.js";
 import { oneLine, printable } from "../text.js";
 
 interface ValidationSummary {
@@ -59,9 +59,12 @@ function printableDiagnostic(diagnostic: Diagnostic): Diagnostic {
   };
 }
 
-/** Formats diagnostics as workflow commands for GitHub Actions. */
-export function githubAnnotations(diagnostics: readonly Diagnostic[]): string {
-  return diagnostics.map(annotation).join("");
+/**
+ * Formats diagnostics as workflow commands for GitHub Actions, which finds files by their paths from the root of the
+ * repository: `cwd`, as a rule.
+ */
+export function githubAnnotations(diagnostics: readonly Diagnostic[], cwd: string): string {
+  return diagnostics.map((each) => annotation({ ...each, file: shortenPath(each.file, cwd) })).join("");
 }
 
 function annotation(diagnostic: Diagnostic): string {

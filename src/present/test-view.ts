@@ -79,11 +79,11 @@ const toDocument = ({ cases, ...report }: TestReport): { readonly cases: readonl
 export type Measure = "branches" | "conditions" | "mutations";
 
 /** Annotates the lines of failed tests and of what no test reaches in a pull request: errors where that is too much. */
-export function testAnnotations(report: TestReport, tooLow: ReadonlySet<Measure>): string {
+export function testAnnotations(report: TestReport, tooLow: ReadonlySet<Measure>, cwd: string): string {
   const { coverage, mutation } = report;
   const severity = (measure: Measure): Diagnostic["severity"] => (tooLow.has(measure) ? "error" : "note");
   const missed = Object.values(coverage?.decisions ?? {}).flatMap((each) => each.missed);
-  return githubAnnotations([
+  const annotated: readonly Diagnostic[] = [
     ...failedCases(report).map(toDiagnostic),
     ...missed.map((each): Diagnostic => ({
       file: each.file,
@@ -102,7 +102,8 @@ export function testAnnotations(report: TestReport, tooLow: ReadonlySet<Measure>
         ...(input !== null && { hint: `test the input ${JSON.stringify(input)}` }),
       }),
     ),
-  ]);
+  ];
+  return githubAnnotations(annotated, cwd);
 }
 
 const failedCases = ({ cases }: TestReport): readonly CaseReport[] => cases.filter(({ passed }) => !passed);

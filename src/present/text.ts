@@ -1,3 +1,13 @@
+import { isAbsolute, relative, sep } from "node:path";
+
+/** Returns an absolute path within a directory as a path relative to it, and others as they are. */
+export function shortenPath(path: string, directory: string): string {
+  if (!isAbsolute(path)) return path;
+  const short = relative(directory, path);
+  const isOutside = short === ".." || short.startsWith(`..${sep}`) || isAbsolute(short);
+  return isOutside ? path : short || ".";
+}
+
 /** Formats a number with thousands separators. */
 export const formatCount = (number: number): string => number.toLocaleString("en");
 

@@ -6,6 +6,7 @@ import { main } from "../../src/cli/main.js";
 import type { CheckResult } from "../../src/decide/check.js";
 import type { ToolResult } from "../../src/decide/tool-result.js";
 import type { ToolResultRecord } from "../../src/model/record.js";
+import { temporaryDirectory } from "../acceptance/command.js";
 import { fakeIo } from "./fake-io.js";
 import type { Ran, Workplace } from "./workspace.js";
 import { workplace } from "./workspace.js";
@@ -507,17 +508,19 @@ describe("the event of a hook", () => {
 
   it("is decided by the definitions of the user, not by those that the project chooses", async () => {
     const place = workplace();
-    // `./decisions` is relative to the directory of the process.
+    // Paths within the directory of the command are relative to that of the process.
     rmSync(place.decisions, { recursive: true });
+    const mine = temporaryDirectory();
+    const other = join(place.root, "other");
     const env = { AGENT33_DECISIONS: "", AGENT33_HOME: place.store };
+    mkdirSync(other);
     for (const [folder, condition] of [
-      ["mine", "false"],
-      ["other", "true"],
+      [mine, "false"],
+      [other, "true"],
     ] as const) {
       const policy = `{ name: p, conditions: [{ name: c, expression: "${condition}" }] }`;
-      mkdirSync(join(place.root, folder));
       writeFileSync(
-        join(place.root, folder, "rm.yaml"),
+        join(folder, "rm.yaml"),
         `decision: { id: p, type: policy, tool: rm, policies: [${policy}] }`,
       );
     }
@@ -528,15 +531,15 @@ describe("the event of a hook", () => {
     const missing = await place.run([...check, "--json", "--quiet"], { env });
     expect(errorOf(missing).code).toBe("definitions_missing");
     expect(missing.code).toBe(2);
-    await place.run(["config", "set", "decisions", join(place.root, "mine")], { env });
+    await place.run(["config", "set", "decisions", mine], { env });
     const ran = await place.run(check, { env });
     expect(ran.code).toBe(4);
     expect(ran.err).toMatch(
       /^warning: --event ignores `decisions` in `[^`]+agent-33\.json`: .*; use --decisions DIR\n/,
     );
-    const named = [...check, "--decisions", join(place.root, "other")];
+    const named = [...check, "--decisions", other];
     expect(await place.run(named, { env })).toMatchObject({ code: 0, err: "" });
-    choose("mine");
+    choose(mine);
     expect(await place.run(check, { env })).toMatchObject({ code: 4, err: "" });
   });
 

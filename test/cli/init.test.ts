@@ -44,6 +44,45 @@ describe("init", () => {
     expect((await run(cwd, "decision", "explain", "latest")).exitCode).toBe(0);
   });
 
+  it.each([
+    "validate --format table",
+    "validate --format json",
+    "validate --format github",
+    "test --format table",
+    "test --format json",
+    "test --format junit",
+    "test --format github",
+    "fmt --check --format json",
+    "fmt --check --format github",
+    "analyze --format plain",
+    "show expense-approval --format table",
+    "show expense-approval --format json",
+    "list --format json",
+  ])("shows paths from the current directory: %s", async (command) => {
+    const cwd = temporaryDirectory();
+    await run(cwd, "init", "--yes");
+    const [definition = "", tests = ""] = ["", ".test"].map((kind) =>
+      join(cwd, `decisions/expense-approval${kind}.yaml`),
+    );
+    writeFileSync(definition, `${readFileSync(definition, "utf8").replace("pay\n", "'pay'\n")}# \n`);
+    writeFileSync(tests, readFileSync(tests, "utf8").replace("to: pay", "to: other"));
+    if (/validate|fmt/.test(command)) writeFileSync(join(cwd, "decisions/broken.yaml"), "decision: {}\n");
+    const { stdout } = await run(cwd, "decision", ...command.split(" "));
+    expect(stdout).toContain("decisions/");
+    expect(stdout).not.toContain(cwd);
+  });
+
+  it("annotates files by their paths from the current directory, however they were given", async () => {
+    const cwd = temporaryDirectory();
+    await run(cwd, "init", "--yes");
+    writeFileSync(join(cwd, "decisions/broken.yaml"), "decision:   {}\n");
+    for (const words of ["validate", "test", "fmt --check"]) {
+      const command = ["decision", ...words.split(" "), join(cwd, "decisions"), "--format", "github"];
+      const { stdout } = await run(cwd, ...command);
+      expect(stdout).toMatch(/^::error file=decisions\/broken\.yaml,/);
+    }
+  });
+
   it("changes nothing the second time, and needs no confirmation then", async () => {
     const cwd = temporaryDirectory();
     await run(cwd, "init", "--yes");

@@ -294,6 +294,21 @@ describe("a path", () => {
     expect(decisionsSetting("~/rules", io())?.value).toBe(join(root, "me/rules"));
   });
 
+  it.each([
+    { name: "within the current directory", named: "./some/where/rules/", shown: "rules" },
+    { name: "that is the current directory", named: "some/where", shown: "." },
+    { name: "within it that begins with dots", named: "some/where/..rules", shown: "..rules" },
+    { name: "next to the current directory", named: "some/where2", shown: "/some/where2" },
+    { name: "above the current directory", named: "some", shown: "/some" },
+  ])("of definitions in a settings file is relative only within the current directory: $name", (each) => {
+    const expected = each.shown.startsWith("/") ? project + each.shown : each.shown;
+    write(projectFile(), { decisions: each.named });
+    expect(decisionsDirectory(undefined, io()).value).toBe(expected);
+    write(projectFile(), {});
+    write(userFile(), { decisions: join(project, each.named) });
+    expect(decisionsDirectory(undefined, io()).value).toBe(expected);
+  });
+
   it("in the home directory is an error if HOME is not set", () => {
     const { code, message } = errorOf(() =>
       storeSettings({ store: "~/x" }, io({ HOME: "", USERPROFILE: "" })),

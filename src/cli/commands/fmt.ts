@@ -62,7 +62,7 @@ Examples:
         failUnlessAllowed(flags, `no definition files in ${searched.join(", ")}`);
       if (files.length === 0) warn(flags, io, `no definition files found in ${searched.join(", ")}`);
       const report = await formatFiles(files, isCheck);
-      if (format === "github") io.out.write(githubAnnotations(annotations(report)));
+      if (format === "github") io.out.write(githubAnnotations(annotations(report), io.cwd));
       else io.out.write(await present(reportView(report), format, await styleFor(flags, io)));
       done(report.problems.length > 0 ? 3 : isCheck && report.changed.length > 0 ? 6 : 0);
     });

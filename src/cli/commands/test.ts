@@ -77,13 +77,13 @@ async function test(paths: readonly string[], flags: TestFlags, io: Io): Promise
   const format = formatFor(flags, io, { answer: "one", more: ["junit", "github"] });
   const suites = suitesOf(paths, flags.decisions, io);
   const report = await makeReport(suites, bounds, { flags, io }).catch((error: unknown) => {
-    if (format === "github") io.out.write(githubAnnotations(problemsOf(error)));
+    if (format === "github") io.out.write(githubAnnotations(problemsOf(error), io.cwd));
     throw error;
   });
   const tooLow = findTooLow(report, bounds);
   io.out.write(
     format === "github"
-      ? testAnnotations(report, new Set(tooLow.keys()))
+      ? testAnnotations(report, new Set(tooLow.keys()), io.cwd)
       : await presentReport(report, format, flags, io),
   );
   for (const message of tooLow.values()) note(io, `error: ${message}`);

@@ -50,7 +50,7 @@ Examples:
       const problems = [...report.problems, ...empty];
       const failing = flags.strict ? ["error", "warning"] : ["error"];
       const valid = !problems.some(({ severity }) => failing.includes(severity));
-      if (format === "github") io.out.write(githubAnnotations(problems));
+      if (format === "github") io.out.write(githubAnnotations(problems, io.cwd));
       else {
         const view = diagnosticsView(problems, { ...report, valid });
         io.out.write(await present(view, format, await styleFor(flags, io)));
