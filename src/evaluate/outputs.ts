@@ -91,7 +91,8 @@ export function sortByOutput<Each extends LabelledOutput>(
 
 const maxShown = 60;
 
-function shown(value: Json): string {
+/** Returns a value as a short text for messages. */
+export function shown(value: Json): string {
   const text = canonicalJson(value);
   return text.length > maxShown ? `${text.slice(0, maxShown - 1)}…` : text;
 }

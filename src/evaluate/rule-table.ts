@@ -1,11 +1,13 @@
 import type { Branch, ConditionResult, Router, RouterParts, ErroredBranch, Selection } from "./branch.js";
 import { toConditionDetail, evaluateBranch, prepareBranches, noneMatched } from "./branch.js";
-import { outputKey, sortByOutput } from "./outputs.js";
+import { outputKey, shown, sortByOutput } from "./outputs.js";
 import type { EqualityIndex } from "./equality-index.js";
 import { indexOnEquality } from "./equality-index.js";
 import { DecisionError } from "../errors.js";
+import { DocumentFailure } from "../expression/document-template.js";
 import { Failure } from "../expression/failure.js";
 import type { Case, HitPolicy, RuleTableDefinition } from "../model/definition.js";
+import type { Json } from "../model/json.js";
 import type { ConditionDetail } from "../model/result.js";
 import type { Scope } from "../model/scope.js";
 
@@ -107,10 +109,15 @@ function applyHitPolicy(
     case "output_order":
       return sortByOutput(matches, values, { scope, id });
     case "unique":
-      if (matches.length > 1) throw hitPolicyViolation(id, "unique", matches);
+      if (matches.length > 1) throw hitPolicyViolation(id, "unique", matches.map(toMatch));
       return matches;
     case "any":
-      if (!doAgree(matches, scope, id)) throw hitPolicyViolation(id, "any", matches);
+      if (!doAgree(matches, scope, id))
+        throw hitPolicyViolation(
+          id,
+          "any",
+          matches.map((match) => ({ ...toMatch(match), ...evaluatedOutput(match, scope) })),
+        );
       return matches.slice(0, 1);
   }
 }
@@ -123,27 +130,34 @@ function doAgree(matches: readonly Branch[], scope: Scope, id: string): boolean 
   return new Set(matches.map((match) => outputKey(match, scope, id))).size === 1;
 }
 
-function hitPolicyViolation(id: string, policy: "unique" | "any", matches: readonly Branch[]): DecisionError {
-  const shown = matches
-    .slice(0, 10)
-    .map(({ label, target }) => (target === undefined ? `\`${label}\`` : `\`${label}\` → \`${target}\``));
-  const labels = shown.join(", ") + (matches.length > shown.length ? ", …" : "");
-  return new DecisionError(
-    "hit_policy_violated",
-    `\`${id}\`: ${requirement(policy, matches)}, but these matched: ${labels}`,
-    {
-      hint: "make the conditions mutually exclusive, or use another `hit_policy`",
-      details: {
-        decision_id: id,
-        hit_policy: policy,
-        matched: matches.map(({ label, target }) => ({ label, ...(target !== undefined && { target }) })),
-      },
-    },
-  );
+/** A rule that matched, in the error about a hit policy. */
+interface Match {
+  readonly label: string;
+  readonly target?: string;
+  readonly output?: Json;
 }
 
-function requirement(policy: "unique" | "any", matches: readonly Branch[]): string {
-  if (policy === "unique") return "at most one rule may match";
-  const hasOutputs = matches.some(({ output }) => output !== undefined);
-  return `all matches must agree on the target${hasOutputs ? " and the output" : ""}`;
+const toMatch = ({ label, target }: Branch): Match => ({ label, ...(target !== undefined && { target }) });
+
+/** Returns no output if it cannot be evaluated: the targets differ then, and are the error. */
+function evaluatedOutput({ output }: Branch, scope: Scope): Pick<Match, "output"> {
+  const value = output?.evaluate(scope);
+  return value === undefined || value instanceof DocumentFailure ? {} : { output: value };
+}
+
+function hitPolicyViolation(id: string, policy: "unique" | "any", matched: readonly Match[]): DecisionError {
+  const texts = matched.slice(0, 10).map(({ label, target, output }) => {
+    const answer = target === undefined ? `\`${label}\`` : `\`${label}\` → \`${target}\``;
+    return output === undefined ? answer : `${answer} (output \`${shown(output)}\`)`;
+  });
+  const list = texts.join(", ") + (matched.length > texts.length ? ", …" : "");
+  const hasOutputs = matched.some(({ output }) => output !== undefined);
+  const answer = `target${hasOutputs ? " and the output" : ""}`;
+  const requirement =
+    policy === "unique" ? "at most one rule may match" : `all matches must agree on the ${answer}`;
+  const alternative = policy === "unique" ? "" : `give them the same ${answer.replace(" the ", " ")}, `;
+  return new DecisionError("hit_policy_violated", `\`${id}\`: ${requirement}, but these matched: ${list}`, {
+    hint: `make the conditions mutually exclusive, ${alternative}or use another \`hit_policy\``,
+    details: { decision_id: id, hit_policy: policy, matched },
+  });
 }

@@ -211,7 +211,10 @@ describe("a masked value", () => {
     const definition = (second: string): Definition =>
       tableOf(rules(second), { ...masked, hit_policy: "any" });
     expect(answer(definition("{{ amount }}"), context).outputs).toEqual(["[masked]"]);
-    expect(errorOf(definition("{{ amount + 0 }}"), context)).toMatchObject({ code: "hit_policy_violated" });
+    expect(errorOf(definition("{{ amount + 0 }}"), context)).toMatchObject({
+      code: "hit_policy_violated",
+      details: { matched: [{ output: "[masked]" }, { output: "[masked]" }] },
+    });
     expect(errorOf(definition("[masked]"), context)).toMatchObject({ code: "hit_policy_violated" });
   });
 });
@@ -287,6 +290,50 @@ describe("a table with outputs", () => {
         message: expect.stringContaining("all matches must agree on the target and the output") as string,
       });
     }
+  });
+
+  it.each<{ name: string; rules: readonly Partial<Case>[]; message: string; matched: readonly object[] }>([
+    {
+      name: "different outputs",
+      rules: [
+        { target: "x", output: 1 },
+        { target: "x", output: { n: "{{ n }}" } },
+      ],
+      message: '`x` → `x` (output `1`), `x#2` → `x` (output `{"n":3}`)',
+      matched: [
+        { label: "x", target: "x", output: 1 },
+        { label: "x#2", target: "x", output: { n: 3 } },
+      ],
+    },
+    {
+      name: "an output that is missing",
+      rules: [{ target: "x", output: null }, { target: "x" }, { label: "b", output: "x" }],
+      message: '`x` → `x` (output `null`), `x#2` → `x`, `b` (output `"x"`)',
+      matched: [
+        { label: "x", target: "x", output: null },
+        { label: "x#2", target: "x" },
+        { label: "b", output: "x" },
+      ],
+    },
+    {
+      name: "different targets, and an output that cannot be evaluated",
+      rules: [
+        { target: "x", output: "{{ absent }}" },
+        { target: "y", output: 2 },
+      ],
+      message: "`x` → `x`, `y` → `y` (output `2`)",
+      matched: [
+        { label: "x", target: "x" },
+        { label: "y", target: "y", output: 2 },
+      ],
+    },
+  ])("with `any` shows the outputs that do not agree: $name", ({ rules, message, matched }) => {
+    const cases = rules.map((each) => ({ condition: "true", ...each }));
+    expect(errorOf(tableOf(cases, { hit_policy: "any" }), { n: 3 })).toMatchObject({
+      message: `\`decision-under-test\`: all matches must agree on the target and the output, but these matched: ${message}`,
+      hint: "make the conditions mutually exclusive, give them the same target and output, or use another `hit_policy`",
+      details: { matched },
+    });
   });
 
   it("with `any` rejects equal outputs with different targets, and a missing one", () => {
