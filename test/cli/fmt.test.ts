@@ -99,6 +99,33 @@ describe("fmt", () => {
     expect(read("keys.yaml")).toBe(files["keys.yaml"]);
   });
 
+  it.each<{ words: readonly string[]; files: readonly string[]; shows: readonly string[] }>([
+    { words: [], files: [], shows: ["✗ 1 file could not be read"] },
+    { words: ["--check"], files: [], shows: ["✗ 1 file could not be read"] },
+    {
+      words: [],
+      files: [unformatted, formatted],
+      shows: ["✗ 1 file could not be read", "✓ 1 of 2 files changed", "decisions/0.yaml"],
+    },
+    {
+      words: ["--check"],
+      files: [formatted],
+      shows: ["✗ 1 file could not be read", "✓ 1 file formatted"],
+    },
+    {
+      words: ["--check"],
+      files: [unformatted, formatted],
+      shows: ["✗ 1 file could not be read", "✗ 1 of 2 files not formatted", "decisions/0.yaml"],
+    },
+  ])("counts a file with errors as unread: $words, $shows", async ({ words, files, shows }) => {
+    const named = Object.fromEntries(files.map((content, index) => [`${index}.yaml`, content]));
+    const { fmt } = project({ ...named, "broken.yaml": "decision:\n  id: [\n" });
+    const { exitCode, stdout } = await fmt(...words, "--format", "table");
+    expect(exitCode).toBe(3);
+    expect(stdout.split("\n").slice(0, shows.length)).toEqual(shows);
+    expect(stdout).toContain("decisions/broken.yaml:2:7  error");
+  });
+
   it("formats files that are not valid definitions", async () => {
     const { fmt, read } = project({ "a.yaml": "decision:\n   colour:   red\n   id: a\n" });
     expect((await fmt()).exitCode).toBe(0);

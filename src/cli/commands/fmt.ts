@@ -181,13 +181,16 @@ function reportView({ isCheck, files, changed, problems }: FormatReport): View {
     plain: () => changed.join("\n"),
     table: ({ paint, columns }) => {
       const number = changed.length;
+      const unread = new Set(problems.map(({ file }) => file)).size;
+      const read = plural(files - unread, "file");
       const verdict = isCheck
         ? number === 0
-          ? `${paint("green", "✓")} ${plural(files, "file")} formatted`
-          : `${paint("red", "✗")} ${number} of ${plural(files, "file")} not formatted`
-        : `${paint("green", "✓")} ${number} of ${plural(files, "file")} changed`;
+          ? `${paint("green", "✓")} ${read} formatted`
+          : `${paint("red", "✗")} ${number} of ${read} not formatted`
+        : `${paint("green", "✓")} ${number} of ${read} changed`;
       const lines = [
-        verdict,
+        ...(unread > 0 ? [`${paint("red", "✗")} ${plural(unread, "file")} could not be read`] : []),
+        ...(unread === 0 || files > unread ? [verdict] : []),
         ...changed.map(oneLine),
         ...(isCheck && number > 0 ? [`${paint("cyan", "hint:")} run \`agent-33 decision fmt\``] : []),
         ...problems.map((each) => describeDiagnostic(each, paint)),
