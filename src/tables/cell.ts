@@ -99,6 +99,13 @@ export function parseCell(text: string): Cell | undefined {
   return new CellReader(trimmed).read();
 }
 
+/** Returns the texts of a cell that are not in quotes. Throws `InvalidCell`. */
+export function bareTexts(text: string): readonly string[] {
+  const reader = new CellReader(text.trim());
+  reader.read();
+  return reader.bareTexts;
+}
+
 const number = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const date = /\d{4}-\d{2}-\d{2}(?:[Tt]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:[Zz]|[+-]\d{2}:?\d{2})?)?/y;
 const quoted = /'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"/sy;
@@ -110,6 +117,7 @@ const bare = /[^,()[\]]*/y;
 const keyword = /(?:true|false|null)\b/iy;
 
 class CellReader {
+  readonly bareTexts: string[] = [];
   readonly #text: string;
   #at = 0;
 
@@ -252,7 +260,9 @@ class CellReader {
     const next = this.#text.charAt(this.#at);
     if (next !== "" && next !== "," && next !== ")") throw this.#unexpected();
     if (word === "") throw new InvalidCell(`a value is missing in \`${this.#text}\``);
-    return readBare(word);
+    const value = readBare(word);
+    if (typeof value === "string") this.bareTexts.push(value);
+    return value;
   }
 
   #accept(pattern: RegExp): string | undefined {
@@ -351,9 +361,31 @@ function readBare(word: string): Literal {
   number.lastIndex = 0;
   if (number.exec(word)?.[0] === word) return toNumber(word);
   const reason = reasonToQuote(word);
-  if (reason !== undefined)
-    throw new InvalidCell(`\`${word}\` ${reason}`, `write ${quote(word)} for this text`);
-  return word;
+  if (reason === undefined) return word;
+  const asText = `write ${quote(word)} for this text`;
+  const interval = intervalOf(word) ?? (word.includes("..") ? "[1..10]" : undefined);
+  const hint = interval === undefined ? asText : `write an interval as ${interval}; ${asText}`;
+  throw new InvalidCell(`\`${word}\` ${reason}`, hint);
+}
+
+/** Returns how a cell says what a text may mean in a column of numbers, as a hint. */
+export function numericHint(word: string): string {
+  const [, bound] = /^(-?[\d.]+)\s*\+$/.exec(word) ?? [];
+  const interval = bound === undefined ? (intervalOf(word) ?? "[5..10]") : undefined;
+  const test =
+    interval === undefined
+      ? `this number or more is \`>= ${bound ?? ""}\``
+      : `an interval is \`${interval}\``;
+  return `${test}, any value is \`-\`; write ${quote(word)} for this text`;
+}
+
+/** Returns the interval that a text names in another notation, such as `5-10` or `between 5 and 10`. */
+function intervalOf(word: string): string | undefined {
+  const [, from, to] =
+    /^(?:(?:between|from)\s+)?(-?\d+(?:\.\d+)?)\s*(?:\.\.\.?|[-–—]|to|and)\s*(-?\d+(?:\.\d+)?)$/i.exec(
+      word,
+    ) ?? [];
+  return from === undefined || to === undefined ? undefined : `[${from}..${to}]`;
 }
 
 /** Returns why a text must be in quotes, although it is not a number or a keyword. */

@@ -9,8 +9,17 @@ import type { Answer } from "../model/definition.js";
 import type { Diagnostic } from "../model/diagnostic.js";
 import type { Json, JsonObject } from "../model/json.js";
 import { didYouMean } from "../text.js";
-import type { Cell } from "./cell.js";
-import { equals, InvalidCell, parseCell, parseText, parseValue, toCell } from "./cell.js";
+import type { Cell, Test } from "./cell.js";
+import {
+  bareTexts,
+  equals,
+  InvalidCell,
+  numericHint,
+  parseCell,
+  parseText,
+  parseValue,
+  toCell,
+} from "./cell.js";
 import type { InputColumn, Place, ReadTables, Table, TableRule, TableSettings } from "./table.js";
 import {
   aggregates,
@@ -37,8 +46,11 @@ export function readSheet(file: string, rows: readonly SheetRow[]): ReadTables {
   const table = reader.read(rows.filter(({ values }) => values.some((value) => value !== "")));
   const { problems } = reader;
   const shown = problems.slice(0, maxProblems);
-  if (problems.length > maxProblems)
-    shown.push(diagnosticAt({ file, line: 1, column: 1 }, { message: "there are more problems" }));
+  if (problems.length > maxProblems) {
+    const severity = problems.some((each) => each.severity === "error") ? "error" : "warning";
+    const message = `there are more ${severity === "error" ? "problems" : "warnings"}`;
+    shown.push(diagnosticAt({ file, line: 1, column: 1 }, { severity, message }));
+  }
   return { tables: table === undefined ? [] : [table], problems: shown };
 }
 
@@ -158,6 +170,7 @@ class SheetReader {
       each.kind === "if" ? [{ path: each.path }] : [],
     );
     const rules: TableRule[] = [];
+    const ruleRows: SheetRow[] = [];
     let conditions = 0;
     let fallback: Answer | undefined;
     for (const [index, row] of body.entries()) {
@@ -169,8 +182,10 @@ class SheetReader {
         this.#report(rule.place(), `a table may have at most ${maxConditions} conditions`, "split the table");
         break;
       }
-      if (rule.label !== "default") rules.push(rule);
-      else if (index < body.length - 1)
+      if (rule.label !== "default") {
+        rules.push(rule);
+        ruleRows.push(row);
+      } else if (index < body.length - 1)
         this.#report(
           rule.place(),
           "the default must be the last row",
@@ -184,7 +199,27 @@ class SheetReader {
         "the table has no rules",
         "add a row for each rule below the header",
       );
+    if (this.problems.length === 0) this.#warnAboutTexts(rules, ruleRows);
     return { ...settings, columns, answers: [], rules, ...(fallback !== undefined && { default: fallback }) };
+  }
+
+  /** Warns about texts without quotes in columns that compare numbers: they were meant to match numbers, too. */
+  #warnAboutTexts(rules: readonly TableRule[], rows: readonly SheetRow[]): void {
+    const inputs = [...this.#headings.keys()].filter((index) => this.#kindAt(index) === "if");
+    for (const [position, index] of inputs.entries()) {
+      const cells = rules.map((rule) => rule.cells[position]);
+      if (!cells.some((cell) => cell?.tests.some(comparesNumbers))) continue;
+      for (const [at, { line, values }] of rows.entries()) {
+        if (this.problems.length > maxProblems) return;
+        const value = values[index];
+        if (typeof value !== "string" || cells[at]?.tests.some(isText) !== true) continue;
+        for (const text of bareTexts(value)) {
+          const place = { file: this.#file, line, column: index + 1 };
+          const message = `\`${this.#titles[index] ?? ""}\`: \`${text}\` is a text here, and equal to no number`;
+          this.problems.push(diagnosticAt(place, { severity: "warning", message, hint: numericHint(text) }));
+        }
+      }
+    }
   }
 
   #hasAllCells({ line, values }: SheetRow): boolean {
@@ -279,6 +314,12 @@ class SheetReader {
     return answer;
   }
 }
+
+const comparesNumbers = (test: Test): boolean =>
+  (test.kind === "order" && typeof test.bound === "number") ||
+  (test.kind === "range" && typeof test.from === "number");
+
+const isText = (test: Test): boolean => test.kind === "equals" && typeof test.value === "string";
 
 type PlacedRule = TableRule & { readonly place: () => Place };
 

@@ -127,6 +127,39 @@ describe("table import", () => {
     for (const text of shows) expect(stdout).toMatch(text);
   });
 
+  it("warns of texts in a column that compares numbers", async () => {
+    const { run, folder } = place();
+    const texts = ["5-10", "between 5 and 10", "10+", "any", "*", "'n/a'", '"3, 1–2"', "not(all)"];
+    const rows = texts.map((text) => `${text},x,t`).join("\n");
+    writeFileSync(join(folder, "texts.csv"), `if:n,if:s,then:target\n> 5,y,t\n${rows}\n-,-,d\n`);
+    const { exitCode, stdout, stderr } = await run("import", "texts.csv", "--default", "d");
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain("n == '5-10' and s == 'x'");
+    const warning = (line: number, text: string, hint: string): string =>
+      `texts.csv:${line}:1  warning  \`if:n\`: \`${text}\` is a text here, and equal to no number\n` +
+      `    hint: ${hint}, any value is \`-\`; write '${text}' for this text\n`;
+    expect(stderr).toBe(
+      [
+        warning(3, "5-10", "an interval is `[5..10]`"),
+        warning(4, "between 5 and 10", "an interval is `[5..10]`"),
+        warning(5, "10+", "this number or more is `>= 10`"),
+        warning(6, "any", "an interval is `[5..10]`"),
+        warning(7, "*", "an interval is `[5..10]`"),
+        warning(9, "1–2", "an interval is `[1..2]`"),
+        warning(10, "all", "an interval is `[5..10]`"),
+      ].join(""),
+    );
+    expect((await run("import", "texts.csv", "--default", "d", "-q")).stderr).toBe("");
+  });
+
+  it("imports a table with many warnings", async () => {
+    const { run, folder } = place();
+    writeFileSync(join(folder, "texts.csv"), `if:n,then:target\n[1..5],t\n${"any,t\n".repeat(101)}`);
+    const { exitCode, stderr } = await run("import", "texts.csv", "--default", "d");
+    expect(exitCode).toBe(0);
+    expect(stderr).toMatch(/texts\.csv:1:1 {2}warning {2}there are more warnings\n$/);
+  });
+
   it("writes a file and says so, unless it is told to be quiet", async () => {
     const { run, read } = place();
     const printed = await run("import", "full.csv");

@@ -111,6 +111,14 @@ describe("a cell", () => {
     expect(() => parseCell(text)).toThrow(message);
   });
 
+  it.each<[text: string, hint: string]>([
+    ["1..10", "write an interval as [1..10]; write '1..10' for this text"],
+    ["a..b", "write an interval as [1..10]; write 'a..b' for this text"],
+    ["007", "write '007' for this text"],
+  ])("%s is refused with a hint", (text, hint) => {
+    expect(() => parseCell(text)).toThrow(expect.objectContaining({ hint }) as Error);
+  });
+
   it("reads what it writes", () => {
     fc.assert(
       fc.property(cells, (cell) => {
