@@ -11,10 +11,11 @@ export type TableFormat = (typeof tableFormats)[number];
 export type ExportedTable =
   { readonly text: string; readonly warnings: readonly string[] } | { readonly unfit: readonly UnfitPart[] };
 
-/** What a table cannot express; `index` is that of the rule. */
+/** What a table cannot express; `index` is that of the rule, `key` what of it, if that is not its condition. */
 export interface UnfitPart extends Omit<UnfitRule, "label" | "index"> {
   readonly label?: string;
   readonly index?: number;
+  readonly key?: "output";
 }
 
 /** Writes a definition as a table. */

@@ -1,5 +1,6 @@
 import type { Segments } from "../expression/column-path.js";
-import type { ColumnType } from "../model/definition.js";
+import { isLiteralOutput } from "../definition/outputs.js";
+import type { Answer, ColumnType } from "../model/definition.js";
 import type { Json } from "../model/json.js";
 import type { Cell } from "./cell.js";
 import { InvalidCell, parseCell } from "./cell.js";
@@ -12,9 +13,10 @@ import { writeFeelValue, writePath, writeUnaryTests } from "./feel-text.js";
 import { ownNamespace, ownPrefix } from "./reduce-dmn.js";
 import type { InputColumn, OutputColumn, Table } from "./table.js";
 
-/** What DMN cannot express; `index` is that of the rule. */
+/** What DMN cannot express; `index` is that of the rule, `key` the part of the rule or, without one, of the default. */
 export interface UnwritablePart {
   readonly index?: number;
+  readonly key?: "output";
   readonly message: string;
   readonly hint?: string;
 }
@@ -27,6 +29,7 @@ export async function writeDmn(table: Table & { readonly id: string }): Promise<
   const inputs = table.columns.map((column, index) => writer.input(column, index));
   const outputs = writer.outputs();
   const rules = table.rules.map((_, index) => writer.rule(index));
+  if (hasDefault(table)) writer.refuseTemplate(table.default);
   if (writer.unwritable.length > 0) return { unwritable: writer.unwritable };
   const xml = await serializeDmn((create) => toModel(create, table, { inputs, outputs, rules }));
   return { xml };
@@ -164,9 +167,22 @@ class DmnWriter {
     return this.#attempt(`\`${column?.then ?? ""}\``, () => writeUnaryTests(parseCell(values), type));
   }
 
+  /** A template would be a constant text in FEEL. */
+  refuseTemplate({ output }: Answer, index?: number): void {
+    const template = output === undefined ? undefined : findTemplate(output);
+    if (template === undefined) return;
+    this.unwritable.push({
+      message: `${index === undefined ? "the output of the default" : "the output"}: the template \`${template}\` cannot be written in FEEL here`,
+      hint: "export the table as CSV, or replace the template by a value",
+      key: "output",
+      ...(index !== undefined && { index }),
+    });
+  }
+
   rule(index: number): Rule {
     const rule = this.#table.rules[index];
     const answer = rule?.answer ?? {};
+    this.refuseTemplate(answer, index);
     return {
       inputs: this.#table.columns.map(({ type }, at) => this.#cell(rule?.cells[at], type, index)),
       outputs: this.#parts.map((part, at) => optional(part.valueOf(answer), this.#types[at])),
@@ -176,6 +192,16 @@ class DmnWriter {
   #cell(cell: Cell | undefined, type: ColumnType | undefined, index: number): string {
     return this.#attempt("the condition", () => writeUnaryTests(cell, type), index) ?? "";
   }
+}
+
+/** Returns the first text of an output that contains an expression. */
+function findTemplate(output: Json): string | undefined {
+  if (isLiteralOutput(output)) return undefined;
+  return typeof output === "object"
+    ? Object.values(output ?? {})
+        .map(findTemplate)
+        .find(Boolean)
+    : String(output);
 }
 
 const optional = (value: Json | undefined, type: ColumnType | undefined): string =>

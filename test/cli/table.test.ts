@@ -41,6 +41,15 @@ const margin = `decision:
   default: { target: reject }
 `;
 
+const computed = `decision:
+  id: computed
+  type: rule_table
+  rules:
+    - { condition: "n == 1", output: "{{ amount * 0.1 }}" }
+    - { condition: "n == 2", target: "t", output: ["a", { note: "about \${ amount }" }] }
+  default: { output: "{{ amount }}" }
+`;
+
 interface Place {
   readonly folder: string;
   readonly run: (...words: readonly string[]) => Promise<Ran>;
@@ -86,6 +95,7 @@ function place(): Place {
     "taken.yaml": "mine",
     "decisions/loan.yaml": loan,
     "decisions/margin.yaml": margin,
+    "decisions/computed.yaml": computed,
     "decisions/tools.yaml": "decision: { id: tools, type: policy, tool: x, policies: [] }",
     "decisions/broken.yaml": "decision: { id: broken, type: rule_table }",
   };
@@ -362,6 +372,17 @@ if:score,if:income,then:target,then:label
       words: ["margin", "--format", "dmn"],
       exitCode: 3,
       says: ["cannot be written as DMN", "decisions/margin.yaml:6:20"],
+    },
+    {
+      words: ["computed", "--format", "dmn"],
+      exitCode: 3,
+      says: [
+        "error: `computed` cannot be written as DMN",
+        "decisions/computed.yaml:5:38  error  the output: the template `{{ amount * 0.1 }}` cannot be written in FEEL here",
+        "hint: export the table as CSV, or replace the template by a value",
+        "decisions/computed.yaml:6:51  error  the output: the template `about ${ amount }` cannot be",
+        "decisions/computed.yaml:7:22  error  the output of the default: the template `{{ amount }}` cannot be",
+      ],
     },
     { words: ["tools"], exitCode: 3, says: ["a `policy` decision is not a table"] },
     { words: ["broken"], exitCode: 3, says: ["the definition of `broken` is not valid"] },

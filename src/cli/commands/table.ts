@@ -285,8 +285,12 @@ async function notExported(
   const { located } = await readDefinitionFiles(file, false);
   const source = located.find(({ summary }) => summary.id === definition.id)?.source;
   const key = definition.type === "rule_table" && definition.rules !== undefined ? "rules" : "cases";
-  const problems = unfit.map(({ label, index, message, hint }): Diagnostic => {
-    const place = index === undefined ? undefined : source?.locate(["decision", key, index, "condition"]);
+  const problems = unfit.map(({ label, index, key: part, message, hint }): Diagnostic => {
+    const path = index === undefined ? ["default"] : [key, index];
+    const place =
+      index === undefined && part === undefined
+        ? undefined
+        : source?.locate(["decision", ...path, part ?? "condition"]);
     return {
       file,
       ...(place ?? { line, column: 1 }),
