@@ -1,7 +1,10 @@
+import type { Json } from "../model/json.js";
 import type { CaseReport, TestReport } from "../testing/run-tests.js";
+import type { MissedBound } from "./test-view.js";
+import { nullText } from "./test-view.js";
 
-/** Writes a report as JUnit XML: a suite for each file. */
-export function junitReport({ cases, failed }: TestReport): string {
+/** Writes a report as JUnit XML: a suite for each file, then one for each kind of bound that was not reached. */
+export function junitReport({ cases, failed }: TestReport, tooLow: readonly MissedBound[] = []): string {
   const files = [...new Set(cases.map(({ file }) => file))];
   const suites = files.map((file) =>
     suiteOf(
@@ -9,8 +12,34 @@ export function junitReport({ cases, failed }: TestReport): string {
       cases.filter((each) => each.file === file),
     ),
   );
-  const counts = { name: "agent-33", tests: cases.length, failures: failed, errors: 0, skipped: 0, time: 0 };
-  return `<?xml version="1.0" encoding="UTF-8"?>\n${element("testsuites", counts, suites, "")}`;
+  const kinds = [...new Set(tooLow.map(kindOf))];
+  const bounds = kinds.map((kind) =>
+    boundSuite(
+      kind,
+      tooLow.filter((each) => kindOf(each) === kind),
+    ),
+  );
+  const tests = cases.length + tooLow.length;
+  const failures = failed + tooLow.length;
+  const counts = { name: "agent-33", tests, failures, errors: 0, skipped: 0, time: 0 };
+  return `<?xml version="1.0" encoding="UTF-8"?>\n${element("testsuites", counts, [...suites, ...bounds], "")}`;
+}
+
+const kindOf = ({ measure }: MissedBound): string => (measure === "mutations" ? "mutation" : "coverage");
+
+/** Returns a suite in which each bound is a failed test: CI servers ignore the exit code. */
+function boundSuite(kind: string, tooLow: readonly MissedBound[]): string {
+  const number = tooLow.length;
+  const counts = { name: kind, tests: number, failures: number, errors: 0, skipped: 0, time: 0 };
+  const failed = tooLow.map(({ measure, bound, message }) =>
+    element(
+      "testcase",
+      { name: `${measure} at least ${bound} %`, classname: kind, time: 0 },
+      [failureOf("bound", message, message)],
+      "    ",
+    ),
+  );
+  return element("testsuite", counts, failed, "  ");
 }
 
 function suiteOf(file: string, cases: readonly CaseReport[]): string {
@@ -23,13 +52,19 @@ function caseOf({ name, decision, file, line, passed, mismatches, actual }: Case
   const attributes = { name, classname: decision, file, line, time: 0 };
   if (passed) return element("testcase", attributes, [], "    ");
   const differences = mismatches.map(
-    (each) => `${each.field}: expected ${JSON.stringify(each.expected)}, got ${JSON.stringify(each.actual)}`,
+    ({ field, expected, actual: got }) =>
+      `${field}: expected ${valueText(expected, field)}, got ${valueText(got, field)}`,
   );
   const details = [`${file}:${line}`, ...differences, `actual: ${JSON.stringify(actual)}`].join("\n");
-  const message = escapeXml(differences.join("; "));
-  const failure = `      <failure message="${message}" type="mismatch">${escapeXml(details)}</failure>\n`;
+  const failure = failureOf("mismatch", differences.join("; "), details);
   return element("testcase", attributes, [failure], "    ");
 }
+
+const valueText = (value: Json, field: string): string =>
+  value === null ? nullText(field) : JSON.stringify(value);
+
+const failureOf = (type: string, message: string, details: string): string =>
+  `      <failure message="${escapeXml(message)}" type="${type}">${escapeXml(details)}</failure>\n`;
 
 function element(
   name: string,

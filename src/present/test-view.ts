@@ -78,10 +78,19 @@ const toDocument = ({ cases, ...report }: TestReport): { readonly cases: readonl
 /** What is measured of tests, and can have a lower bound. */
 export type Measure = "branches" | "conditions" | "mutations";
 
+/** A bound that a run did not reach. */
+export interface MissedBound {
+  readonly measure: Measure;
+  /** In percent. */
+  readonly bound: number;
+  readonly message: string;
+}
+
 /** Annotates the lines of failed tests and of what no test reaches in a pull request: errors where that is too much. */
-export function testAnnotations(report: TestReport, tooLow: ReadonlySet<Measure>, cwd: string): string {
+export function testAnnotations(report: TestReport, tooLow: readonly MissedBound[], cwd: string): string {
   const { coverage, mutation } = report;
-  const severity = (measure: Measure): Diagnostic["severity"] => (tooLow.has(measure) ? "error" : "note");
+  const severity = (measure: Measure): Diagnostic["severity"] =>
+    tooLow.some((each) => each.measure === measure) ? "error" : "note";
   const missed = Object.values(coverage?.decisions ?? {}).flatMap((each) => each.missed);
   const annotated: readonly Diagnostic[] = [
     ...failedCases(report).map(toDiagnostic),
@@ -248,6 +257,9 @@ const mismatchesOf = ({ mismatches }: CaseReport): readonly ShownMismatch[] =>
   }));
 
 function valueText(value: Json, field: string): string {
-  if (value === null) return field === "error" ? "no error" : "none";
+  if (value === null) return nullText(field);
   return typeof value === "string" ? value : JSON.stringify(value);
 }
+
+/** Names the value of a field that there is none of. */
+export const nullText = (field: string): string => (field === "error" ? "no error" : "none");

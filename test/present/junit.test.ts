@@ -3,6 +3,7 @@ import { parse } from "junit2json";
 import type { TestSuites } from "junit2json";
 import { describe, expect, it } from "vitest";
 import { junitReport } from "../../src/present/junit.js";
+import type { MissedBound } from "../../src/present/test-view.js";
 import type { CaseReport } from "../../src/testing/run-tests.js";
 
 // It has no types.
@@ -35,9 +36,9 @@ const failing = (name: string, actual: string, more: Partial<CaseReport> = {}): 
   });
 
 /** Reads a report as CI servers do. Throws if it is not well-formed: the parser of browsers knows every forbidden character. */
-async function read(cases: readonly CaseReport[]): Promise<TestSuites> {
+async function read(cases: readonly CaseReport[], tooLow?: readonly MissedBound[]): Promise<TestSuites> {
   const failed = cases.filter(({ passed }) => !passed).length;
-  const xml = junitReport({ passed: cases.length - failed, failed, cases });
+  const xml = junitReport({ passed: cases.length - failed, failed, cases }, tooLow);
   const { document } = new JSDOM(xml, { contentType: "application/xml" }).window;
   expect(document.documentElement.tagName).toBe("testsuites");
   return (await parse(xml, {})) as TestSuites;
@@ -94,6 +95,50 @@ describe("a JUnit report", () => {
         },
       ],
     });
+  });
+
+  it("says which errors and values were not expected", async () => {
+    const mismatches = [
+      { field: "error", expected: null, actual: "`amount` is missing" },
+      { field: "target", expected: "a", actual: null },
+    ];
+    const { testsuite: [suite] = [] } = await read([test("first", { passed: false, mismatches })]);
+    expect(suite?.testcase?.[0]?.failure?.[0]?.message).toBe(
+      'error: expected no error, got "`amount` is missing"; target: expected "a", got none',
+    );
+  });
+
+  it("has a failed test for each bound that was not reached", async () => {
+    const tooLow: readonly MissedBound[] = [
+      { measure: "branches", bound: 90, message: "50 % of branches < 90 %" },
+      { measure: "conditions", bound: 90, message: "75 % of conditions" },
+      { measure: "mutations", bound: 80.5, message: "10 % of the mutations" },
+    ];
+    const { testsuite: [, ...suites] = [], ...counts } = await read([test("first")], tooLow);
+    expect(counts).toMatchObject({ tests: "4", failures: "3", errors: "0" });
+    expect(suites).toMatchObject([
+      {
+        name: "coverage",
+        tests: "2",
+        failures: "2",
+        testcase: [
+          {
+            name: "branches at least 90 %",
+            classname: "coverage",
+            failure: [
+              { type: "bound", message: "50 % of branches < 90 %", inner: "50 % of branches < 90 %" },
+            ],
+          },
+          { name: "conditions at least 90 %", classname: "coverage" },
+        ],
+      },
+      {
+        name: "mutation",
+        tests: "1",
+        failures: "1",
+        testcase: [{ name: "mutations at least 80.5 %", classname: "mutation" }],
+      },
+    ]);
   });
 
   it("may be empty", async () => {

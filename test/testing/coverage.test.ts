@@ -149,6 +149,10 @@ decision:
     const { exitCode, stderr } = await project.run("test", ...flags);
     expect(exitCode).toBe(code);
     expect(stderr).toContain(message);
+    if (code === 2) return;
+    const { stdout } = await project.run("test", ...flags, "--format", "junit");
+    expect(stdout).toContain(`failures="${code === 6 ? 1 : 0}"`);
+    expect(stdout.includes('name="branches at least 67 %" classname="coverage"')).toBe(code === 6);
   });
 });
 

@@ -5,7 +5,7 @@ import { DecisionError } from "../../errors.js";
 import type { Diagnostic } from "../../model/diagnostic.js";
 import { githubAnnotations } from "../../present/diagnostics-view.js";
 import { present } from "../../present/format.js";
-import type { Measure } from "../../present/test-view.js";
+import type { MissedBound } from "../../present/test-view.js";
 import { testAnnotations, testView } from "../../present/test-view.js";
 import type { ReadyDefinition } from "../../decide/find.js";
 import { find } from "../../decide/find.js";
@@ -83,11 +83,13 @@ async function test(paths: readonly string[], flags: TestFlags, io: Io): Promise
   const tooLow = findTooLow(report, bounds);
   io.out.write(
     format === "github"
-      ? testAnnotations(report, new Set(tooLow.keys()), io.cwd)
-      : await presentReport(report, format, flags, io),
+      ? testAnnotations(report, tooLow, io.cwd)
+      : format === "junit"
+        ? (await import("../../present/junit.js")).junitReport(report, tooLow)
+        : await present(testView(report), format, await styleFor(flags, io)),
   );
-  for (const message of tooLow.values()) note(io, `error: ${message}`);
-  return report.failed === 0 && tooLow.size === 0 ? 0 : 6;
+  for (const { message } of tooLow) note(io, `error: ${message}`);
+  return report.failed === 0 && tooLow.length === 0 ? 0 : 6;
 }
 
 const problemsOf = (error: unknown): readonly Diagnostic[] =>
@@ -113,7 +115,7 @@ async function watch(paths: readonly string[], bounds: Bounds, flags: TestFlags,
       suites,
       run: (hooks) => makeReport(suites, bounds, { flags, io, hooks }),
       assertBounds: (report) => {
-        for (const message of findTooLow(report, bounds).values()) note(io, `error: ${message}`);
+        for (const { message } of findTooLow(report, bounds)) note(io, `error: ${message}`);
       },
     },
     flags,
@@ -164,24 +166,25 @@ function parsePercent(flag: string, text: string | undefined): number | undefine
   });
 }
 
-/** Returns the measures that are lower than their bounds, each with a message. */
+/** Returns the bounds that a run did not reach. */
 function findTooLow(
   { coverage, mutation }: TestReport,
   { threshold, minScore }: Bounds,
-): ReadonlyMap<Measure, string> {
-  const messages = new Map<Measure, string>();
-  for (const what of ["branches", "conditions"] as const) {
-    const ratio = coverage?.[what];
+): readonly MissedBound[] {
+  const tooLow: MissedBound[] = [];
+  for (const measure of ["branches", "conditions"] as const) {
+    const ratio = coverage?.[measure];
     if (ratio === undefined || threshold === undefined || ratio.covered * 100 >= threshold * ratio.total)
       continue;
-    messages.set(what, `${ratio.percent} % of ${what} are covered, at least ${threshold} % must be`);
+    const message = `${ratio.percent} % of ${measure} are covered, at least ${threshold} % must be`;
+    tooLow.push({ measure, bound: threshold, message });
   }
   if (mutation !== undefined && minScore !== undefined && mutation.killed * 100 < minScore * mutation.total) {
     const { score } = mutation;
     const message = `the tests notice ${score} % of the mutations, at least ${minScore} % must be noticed`;
-    messages.set("mutations", message);
+    tooLow.push({ measure: "mutations", bound: minScore, message });
   }
-  return messages;
+  return tooLow;
 }
 
 interface MutationOptions {
@@ -242,24 +245,6 @@ async function coverageReport(
     located.set(id, { ...(ratios as CoverageReport["decisions"][string]), missed: withLines });
   }
   return { ...coverage, decisions: Object.fromEntries(located) };
-}
-
-async function presentReport(
-  report: TestReport,
-  format: Exclude<ReturnType<typeof formatFor<"junit" | "github">>, "github">,
-  flags: TestFlags,
-  io: Io,
-): Promise<string> {
-  switch (format) {
-    case "junit":
-      return (await import("../../present/junit.js")).junitReport(report);
-    case "table":
-    case "plain":
-    case "json":
-    case "jsonl":
-    case "yaml":
-      return present(testView(report), format, await styleFor(flags, io));
-  }
 }
 
 /** Opens the tests; throws if any of them is invalid. */
