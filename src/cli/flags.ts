@@ -70,6 +70,11 @@ export function formatFor<T extends string = Format>(
   { answer, more = [] }: { readonly answer: "one" | "many"; readonly more?: readonly T[] },
 ): Format | T {
   const name = flags.format ?? (flags.json ? "json" : undefined);
+  if (flags.json && name !== "json") {
+    throw new DecisionError("usage", `--json and --format ${name} cannot be combined`, {
+      hint: "remove one of them: --json is --format json",
+    });
+  }
   if (name === undefined) return io.out.isTerminal ? "table" : answer === "one" ? "json" : "jsonl";
   const available: readonly (Format | T)[] = [...formats, ...more];
   const format = available.find((each) => each === name);

@@ -156,6 +156,27 @@ describe("standard error", () => {
   });
 });
 
+describe("--json next to --format", () => {
+  const formatError = { code: "usage", hint: "remove one of them: --json is --format json" };
+
+  it.each([
+    { words: [...good, "--json", "--format", "target"], format: "target" },
+    { words: ["decision", "validate", "--format=github", "--json"], format: "github" },
+    { words: ["decision", "list", "--format", "jsonl", "--json"], format: "jsonl" },
+  ])("is refused for another format: $format", async ({ words, format }) => {
+    const { code, out, err } = await run(words);
+    expect({ code, out }).toEqual({ code: 2, out: "" });
+    expect(JSON.parse(err)).toEqual({
+      error: { ...formatError, message: `--json and --format ${format} cannot be combined` },
+    });
+  });
+
+  it("may say the same", async () => {
+    const { code, out } = await run(["decision", "validate", "--format", "json", "--json"]);
+    expect({ code, ...(JSON.parse(out) as object) }).toMatchObject({ code: 0, valid: true });
+  });
+});
+
 describe("a request that is wrong", () => {
   it.each([
     ["an unknown command", ["decision", "evalute"], "unknown command `evalute`", "did you mean `evaluate`?"],
