@@ -41,10 +41,15 @@ export async function present(view: View, format: Format, style: Style): Promise
   }
 }
 
-/** Formats a line of a description: an indented name and its value, which continues below itself. */
+/**
+ * Formats a line of a description: an indented name and its value, which continues below itself. A value that does not
+ * fit there, such as a hash, follows its name directly.
+ */
 export function fieldLine(name: string, text: string, style: Style, nameWidth = 9): string {
-  const title = `  ${style.paint("dim", name.padEnd(nameWidth))} `;
-  return title + hangingText(text, style, { start: nameWidth + 3, indent: nameWidth + 3 });
+  const value = hangingText(text, style, { start: nameWidth + 3, indent: nameWidth + 3 });
+  if (!value.startsWith("\n")) return `  ${style.paint("dim", name.padEnd(nameWidth))} ${value}`;
+  const title = `  ${style.paint("dim", name)}`;
+  return displayWidth(title) + 1 + displayWidth(text) <= style.columns ? `${title} ${text}` : title + value;
 }
 
 /** Formats the first line of a description: the answer and its detail. */

@@ -203,7 +203,7 @@ async function coverageLines({ coverage }: TestReport, style: Style): Promise<re
 function mutationLines({ mutation }: TestReport, style: Style): readonly string[] {
   if (mutation === undefined) return [];
   const { killed, total, equivalent, score, survivors } = mutation;
-  const same = equivalent === 0 ? "" : `, ${equivalent} change nothing`;
+  const same = equivalent === 0 ? "" : `, ${equivalent} ${equivalent === 1 ? "changes" : "change"} nothing`;
   return [
     "",
     `${style.paint("bold", `mutation score ${score} %`)}  ${killed} of ${plural(total, "mutation")} noticed${same}`,

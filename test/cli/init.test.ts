@@ -31,6 +31,7 @@ describe("init", () => {
       "created   decisions/expense-approval.test.yaml",
     ]);
     expect(stdout).toContain("agent-33 decision test --coverage");
+    expect(stdout.split("\n").filter((line) => line.length > 80)).toEqual([]);
     const evaluated = await run(
       cwd,
       ..."decision evaluate expense-approval --format target --input".split(" "),

@@ -48,6 +48,13 @@ describe("verify", () => {
     expect((await verify("--expect", found.expect ?? "")).code).toBe(0);
   });
 
+  it("shows the head on one line of a terminal", async () => {
+    await decide();
+    const { out } = await place.run(["verify"], { terminal: true, columns: 80 });
+    expect(out).toMatch(/^ {2}head 10:[0-9a-f]{64}$/m);
+    expect(out).not.toMatch(/ $/m);
+  });
+
   it("says of a log that is only not signed that it is not signed", async () => {
     const { secret, open } = keys("ours");
     expect(await headline("--key", open)).toBe("✗ not signed with this key");

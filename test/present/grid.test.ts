@@ -75,10 +75,11 @@ describe("a field", () => {
       "one two three four five six",
       ["  name      one two three four", "            five six"],
     ],
+    ["next to its name if a word is too wide", `1:${"f".repeat(21)}`, [`  name 1:${"f".repeat(21)}`]],
     [
-      "further to the left if a word is too wide",
-      `1:${"f".repeat(24)}`,
-      ["  name      ", `    1:${"f".repeat(24)}`],
+      "further to the left if it is too wide for that, too",
+      `1:${"f".repeat(22)}`,
+      ["  name", `    1:${"f".repeat(22)}`],
     ],
   ])("is %s", (_, text, lines) => {
     expect(fieldLine("name", text, style(30)).split("\n")).toEqual(lines);

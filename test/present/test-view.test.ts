@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { testChangesView } from "../../src/present/test-view.js";
+import { testChangesView, testView } from "../../src/present/test-view.js";
 import type { CaseReport, TestReport } from "../../src/testing/run-tests.js";
 
 const style = { columns: 80, paint: (_: string, text: string): string => text };
@@ -34,6 +34,18 @@ const coverage = (covered: number): Partial<TestReport> => {
     },
   };
 };
+
+describe("the mutation score", () => {
+  it.each([
+    { equivalent: 0, shown: "mutation score 50 %  1 of 2 mutations noticed" },
+    { equivalent: 1, shown: "mutation score 50 %  1 of 2 mutations noticed, 1 changes nothing" },
+    { equivalent: 2, shown: "mutation score 50 %  1 of 2 mutations noticed, 2 change nothing" },
+  ])("counts changes without an effect: $equivalent", async ({ equivalent, shown }) => {
+    const mutation = { killed: 1, total: 2, equivalent, score: 50, survivors: [] };
+    const text = await testView(reportOf({ a: null }, { mutation })).table(style);
+    expect(text.split("\n").at(-1)).toBe(shown);
+  });
+});
 
 describe("the changes of a report", () => {
   it.each<{

@@ -161,12 +161,13 @@ tests:
 
 const nextSteps = `
 Try:
-  agent-33 decision evaluate expense-approval --input '{"expense": {"amount": 40}}'
+  agent-33 decision evaluate expense-approval \\
+    --input '{"expense": {"amount": 40}}'
   agent-33 decision test --coverage
   agent-33 decision explain latest
 
-For GitHub Actions, save this as .github/workflows/decisions.yml, with the tarball of
-\`npm pack\` in the repository:
+For GitHub Actions, save this as .github/workflows/decisions.yml, with the
+tarball of \`npm pack\` in the repository:
 
 name: decisions
 on: pull_request
