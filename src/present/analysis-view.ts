@@ -3,11 +3,13 @@ import type { DecisionAnalysis } from "../analysis/findings.js";
 import { countFailures } from "../analysis/findings.js";
 import type { Path } from "../definition/yaml-source.js";
 import type { Definition } from "../model/definition.js";
+import type { Diagnostic } from "../model/diagnostic.js";
 import type { JsonObject } from "../model/json.js";
 import { markdownCode, markdownProse, markdownRow } from "../tables/markdown.js";
 import { oneLine } from "../text.js";
+import { githubAnnotations } from "./diagnostics-view.js";
 import type { Style, View } from "./format.js";
-import { hangingText } from "./format.js";
+import { hangingText, headline } from "./format.js";
 import { formatCount, plural } from "./text.js";
 
 /** The analysis of a definition, and where its parts are. */
@@ -15,6 +17,8 @@ export interface LocatedAnalysis {
   readonly analysis: DecisionAnalysis;
   readonly definition: Definition;
   readonly file: string;
+  /** Of the decision. */
+  readonly line: number;
   readonly lineOf: (path: Path) => number;
 }
 
@@ -111,24 +115,31 @@ function plainLines(located: LocatedAnalysis): readonly string[] {
   return [...found, ...skipped].map((cells) => cells.map(oneLine).join("\t"));
 }
 
-function verdict(analyses: readonly LocatedAnalysis[], { paint }: Style): string {
-  const sum = (count: (analysis: DecisionAnalysis) => number): number =>
-    analyses.reduce((all, { analysis }) => all + count(analysis), 0);
+function verdict(analyses: readonly LocatedAnalysis[], style: Style): string {
+  const { paint } = style;
+  const sum = (count: (analysis: DecisionAnalysis, definition: Definition) => number): number =>
+    analyses.reduce((all, { analysis, definition }) => all + count(analysis, definition), 0);
   const failures = sum(countFailures);
-  const gaps = sum((each) => each.gaps.filter(({ isUnexpected }) => !isUnexpected).length);
+  const expectedGaps = ({ gaps }: DecisionAnalysis): number =>
+    gaps.filter(({ isUnexpected }) => !isUnexpected).length;
+  const defaults = sum((each, definition) => ("default" in definition ? expectedGaps(each) : 0));
+  const others = sum(expectedGaps) - defaults;
   const skipped = sum((each) => notAnalysed(each).length);
   const answer =
-    failures === 0 ? paint("green", "✓ nothing found") : paint("red", `✗ ${plural(failures, "finding")}`);
+    failures === 0 ? paint("green", "✓ no findings") : paint("red", `✗ ${plural(failures, "finding")}`);
   const details = [
     plural(analyses.length, "decision"),
     plural(
       sum(({ conditions }) => conditions),
       "condition",
     ),
-    ...(gaps === 0 ? [] : [`${plural(gaps, "region")} without a rule`]),
+    ...(defaults === 0
+      ? []
+      : [`${plural(defaults, "region")} of input ${defaults === 1 ? "leads" : "lead"} to the default`]),
+    ...(others === 0 ? [] : [`${plural(others, "region")} of input without a rule`]),
     ...(skipped === 0 ? [] : [`${formatCount(skipped)} not analysed`]),
   ];
-  return `${answer}  ${details.join(", ")}`;
+  return headline(answer, details.join(", "), style);
 }
 
 /** More findings of one decision than this are counted. */
@@ -177,6 +188,30 @@ const indented = (text: string, style: Style): string => `  ${hanging(text, styl
 const hanging = (text: string, style: Style, start: number): string =>
   hangingText(oneLine(text), style, { start, indent: start });
 
+/** Annotates rules and decisions in a pull request: warnings for findings, else notices. */
+export function analysisAnnotations(analyses: readonly LocatedAnalysis[], cwd: string): string {
+  const annotated = analyses.flatMap((located): readonly Diagnostic[] => {
+    const { analysis, definition, file, line, lineOf } = located;
+    const found = findingsOf(located).map(({ kind, text, path, input, isFailure }): Diagnostic => ({
+      file,
+      line: lineOf(path),
+      column: 1,
+      severity: isFailure ? "warning" : "note",
+      message: `${kind} in ${definition.id}: ${text}`,
+      ...(input !== undefined && { hint: `for example ${JSON.stringify(input)}` }),
+    }));
+    const skipped = notAnalysed(analysis).map(({ rule, reason }): Diagnostic => ({
+      file,
+      line,
+      column: 1,
+      severity: "note",
+      message: `not analysed in ${definition.id}: \`${rule}\`: ${reason}`,
+    }));
+    return [...found, ...skipped];
+  });
+  return githubAnnotations(annotated, cwd);
+}
+
 /** Writes the findings for a pull request. */
 export function analysisMarkdown(analyses: readonly LocatedAnalysis[]): string {
   const failures = analyses.reduce((all, { analysis }) => all + countFailures(analysis), 0);
@@ -199,7 +234,7 @@ export function analysisMarkdown(analyses: readonly LocatedAnalysis[]): string {
   );
   const titles = ["Finding", "Decision", "Place", "What", "Input"];
   return [
-    `### Analysis of decisions: ${failures === 0 ? "nothing found" : plural(failures, "finding")}`,
+    `### Analysis of decisions: ${failures === 0 ? "no findings" : plural(failures, "finding")}`,
     ...(rows.length === 0 ? [] : ["", markdownRow(titles), markdownRow(titles.map(() => "---")), ...rows]),
     ...(skipped.length === 0 ? [] : ["", "Not analysed:", "", ...skipped]),
     "",

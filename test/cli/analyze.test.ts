@@ -48,6 +48,12 @@ const run = place({
   "empty/notes.txt": "",
   "weighted/split.yaml": split,
   "broken/fees.yaml": fees.replace("amount < 100", "amount <"),
+  "partly/partly.yaml": channel
+    .replace("id: channel", "id: partly")
+    .replace(
+      "kind == 'bug'\", target: engineering, label: Bug",
+      'kind == lower(other)", target: odd, label: Odd',
+    ),
   "drafts/channel.yaml": wider,
   "drafts/same.yaml": channel.replace("kind in ('bug', 'incident')", "kind == 'bug' or kind == 'incident'"),
   "drafts/other.yaml": channel.replace("id: channel", "id: other"),
@@ -77,6 +83,40 @@ describe("decision analyze", () => {
   it("names file and line of a finding", async () => {
     const { stdout } = await analyze("fees", "--format", "plain");
     expect(stdout).toContain("decisions/fees.yaml:7");
+  });
+
+  it("annotates a pull request", async () => {
+    const { stdout, exitCode } = await analyze("fees", "channel", "--check", "--format", "github");
+    expect(exitCode).toBe(6);
+    expect(stdout.split("\n")).toEqual(
+      expect.arrayContaining([
+        '::warning file=decisions/fees.yaml,line=7,col=1::overlap in fees: `Small` and `Medium` can both match where `90 <= amount < 100`; with `hit_policy: unique` that is an error (for example {"amount":90})',
+        '::warning file=decisions/fees.yaml,line=8,col=1::gap in fees: no rule matches where `amount >= 200`, so the default is taken (for example {"amount":200})',
+        "::notice file=decisions/channel.yaml,line=7,col=1::gap in channel: no rule matches where `kind is missing`, so the default is taken (for example {})",
+        "",
+      ]),
+    );
+  });
+
+  it("annotates what cannot be analysed, and invalid definitions", async () => {
+    const skipped = await analyze("partly", "--decisions", "partly", "--format", "github");
+    expect(skipped.stdout).toMatch(
+      /^::notice file=partly\/partly\.yaml,line=1,col=1::not analysed in partly: `Odd`: /m,
+    );
+    const { stdout, exitCode } = await analyze("--check", "--decisions", "broken", "--format", "github");
+    expect(exitCode).toBe(3);
+    expect(stdout).toMatch(/^::error file=broken\/fees\.yaml,line=6,/);
+  });
+
+  it.each([
+    {
+      id: "channel",
+      shown: "✓ no findings  1 decision, 2 conditions, 2 regions of input lead to the default",
+    },
+    { id: "fees", shown: "✗ 2 findings  1 decision, 2 conditions, 1 region of input leads to the default" },
+  ])("says what was found: $shown", async ({ id, shown }) => {
+    const { stdout } = await analyze(id, "--format", "table");
+    expect(stdout.split("\n")[0]).toBe(shown);
   });
 
   it.each([

@@ -6,8 +6,9 @@ import { composeDefinitions } from "../../compose.js";
 import { foreignOverridesOf } from "../../definition/loaded-definition.js";
 import { DecisionError } from "../../errors.js";
 import type { LoadedDefinition } from "../../model/definition.js";
-import { analysisMarkdown, analysisView } from "../../present/analysis-view.js";
+import { analysisAnnotations, analysisMarkdown, analysisView } from "../../present/analysis-view.js";
 import type { LocatedAnalysis } from "../../present/analysis-view.js";
+import { githubAnnotations } from "../../present/diagnostics-view.js";
 import { present } from "../../present/format.js";
 import type { OpenedDefinitions } from "../../store/definitions.js";
 import { DefinitionLines } from "../definition-files.js";
@@ -29,7 +30,7 @@ export function addAnalyzeCommand(parent: Command, io: Io, done: (code: ExitCode
     .command("analyze")
     .argument("[id...]", "ids of decisions (default: all decisions with conditions)")
     .option("--check", "exit with code 6 if anything was found");
-  addCommonFlags(addAllowEmptyFlag(command), ["markdown"])
+  addCommonFlags(addAllowEmptyFlag(command), ["markdown", "github"])
     .summary("find gaps, overlaps and rules that never decide")
     .description(
       "Find inputs that no rule matches, rules that match together although the hit policy forbids it, and rules that " +
@@ -44,6 +45,7 @@ Examples:
   $ agent-33 decision analyze
   $ agent-33 decision analyze expense-approval
   $ agent-33 decision analyze --check --format markdown
+  $ agent-33 decision analyze --check --format github
 
 See also: agent-33 help analysis`,
     )
@@ -51,23 +53,24 @@ See also: agent-33 help analysis`,
 }
 
 async function analyze(ids: readonly string[], flags: AnalyzeFlags, io: Io): Promise<ExitCode> {
-  const format = formatFor(flags, io, { answer: "one", more: ["markdown"] });
+  const format = formatFor(flags, io, { answer: "one", more: ["markdown", "github"] });
   const { value: directory } = decisionsDirectory(flags.decisions, io);
   const definitions = await composeDefinitions({ decisions: directory, cacheHome: cacheHome(io.env) });
-  if (ids.length === 0) assertReadable(definitions, flags, io);
+  if (ids.length === 0) {
+    if (format === "github") io.out.write(githubAnnotations(definitions.diagnostics, io.cwd));
+    assertReadable(definitions, flags, io);
+  }
   const loaded: LoadedDefinition[] = [];
   for (const id of new Set(ids.length === 0 ? definitions.ids : ids))
     loaded.push(await definitions.findForInspection(id));
   const analyses = analyzeAll(loaded, flags, io).filter(({ conditions }) => ids.length > 0 || conditions > 0);
   if (flags.check && analyses.every(({ conditions }) => conditions === 0))
     failUnlessAllowed(flags, `no decisions with conditions in ${directory}`);
-  const isLocated = format === "table" || format === "plain" || format === "markdown";
+  const isLocated = ["table", "plain", "markdown", "github"].includes(format);
   const located = await locateAll(analyses, loaded, isLocated);
-  io.out.write(
-    format === "markdown"
-      ? analysisMarkdown(located)
-      : await present(analysisView(located), format, await styleFor(flags, io)),
-  );
+  if (format === "markdown") io.out.write(analysisMarkdown(located));
+  else if (format === "github") io.out.write(analysisAnnotations(located, io.cwd));
+  else io.out.write(await present(analysisView(located), format, await styleFor(flags, io)));
   return flags.check && analyses.some((each) => countFailures(each) > 0) ? 6 : 0;
 }
 
@@ -106,13 +109,13 @@ async function locateAll(
   const lines = new DefinitionLines();
   const located: LocatedAnalysis[] = [];
   for (const each of loaded) {
-    const { definition, file } = each;
+    const { definition, file, line } = each;
     const analysis = analyses.find(({ decision_id }) => decision_id === definition.id);
     if (analysis === undefined) continue;
     const { gaps, overlaps, masked, unreachable } = analysis;
     const hasFindings = [gaps, overlaps, masked, unreachable].some(({ length }) => length > 0);
-    const lineOf = isLocated && hasFindings ? await lines.of(each) : () => each.line;
-    located.push({ analysis, definition, file, lineOf });
+    const lineOf = isLocated && hasFindings ? await lines.of(each) : () => line;
+    located.push({ analysis, definition, file, line, lineOf });
   }
   return located;
 }
