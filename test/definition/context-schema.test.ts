@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { compileContextSchema, invalidSchemaReason } from "../../src/definition/context-schema.js";
 import type { Json, JsonObject } from "../../src/model/json.js";
@@ -276,5 +277,75 @@ describe("an invalid schema", () => {
     ],
   ])("is explained: %s", (_what, schema, reason) => {
     expect(invalidSchemaReason(schema)).toBe(reason);
+  });
+});
+
+describe("the first contexts, which ajv does not check", () => {
+  const scalar = fc.oneof(
+    fc.integer({ min: -3, max: 3 }),
+    fc.constantFrom("", "a", "ab", "😀", "1"),
+    fc.boolean(),
+  );
+  const value: fc.Arbitrary<Json> = fc.letrec<{ value: Json }>((tie) => ({
+    value: fc.oneof(
+      { depthSize: "small" },
+      scalar,
+      fc.constant(null),
+      fc.constant(0.5),
+      fc.array(tie("value"), { maxLength: 3 }),
+      fc.dictionary(fc.constantFrom("a", "b", "c"), tie("value"), { maxKeys: 3, noNullPrototype: true }),
+    ),
+  })).value;
+  const types = ["object", "array", "string", "number", "integer", "boolean", "null"];
+  const bound = fc.integer({ min: -2, max: 3 });
+  const length = fc.integer({ min: 0, max: 3 });
+  const schemaOf = (inner: fc.Arbitrary<Json>): fc.Arbitrary<JsonObject> => {
+    const keywords: Readonly<Record<string, fc.Arbitrary<Json>>> = {
+      type: fc.oneof(fc.constantFrom(...types), fc.uniqueArray(fc.constantFrom(...types), { minLength: 1 })),
+      enum: fc.uniqueArray(scalar, { minLength: 1, maxLength: 4 }),
+      const: value,
+      minimum: bound,
+      maximum: bound,
+      exclusiveMinimum: bound,
+      exclusiveMaximum: bound,
+      multipleOf: fc.constantFrom(2, 0.5),
+      minLength: length,
+      maxLength: length,
+      pattern: fc.constantFrom("^a", "b$"),
+      required: fc.uniqueArray(fc.constantFrom("a", "b", "c"), { maxLength: 2 }),
+      properties: fc.dictionary(fc.constantFrom("a", "b"), inner, { maxKeys: 2, noNullPrototype: true }),
+      patternProperties: fc.constant({ "^c": { type: "string" } }),
+      additionalProperties: fc.oneof(fc.boolean(), inner),
+      items: inner,
+      minItems: length,
+      maxItems: length,
+      uniqueItems: fc.boolean(),
+      not: inner,
+      title: fc.constant("t"),
+    };
+    const pairs = Object.entries(keywords).map(([key, arbitrary]) =>
+      arbitrary.map((each) => [key, each] as const),
+    );
+    return fc.array(fc.oneof(...pairs), { maxLength: 4 }).map((chosen) => Object.fromEntries(chosen));
+  };
+  const schema = schemaOf(schemaOf(schemaOf(fc.boolean())));
+
+  it("fit exactly if they fit for ajv", () => {
+    let fitting = 0;
+    fc.assert(
+      fc.property(schema, fc.array(value, { minLength: 1, maxLength: 5 }), (inner, values) => {
+        const outer = { properties: { v: inner } };
+        fc.pre(invalidSchemaReason(outer) === undefined);
+        const later = compileContextSchema(outer);
+        for (let times = 0; times < 30; times++) later({});
+        for (const v of values) {
+          const expected = later({ v });
+          if (expected.length === 0) fitting++;
+          expect(compileContextSchema(outer)({ v })).toEqual(expected);
+        }
+      }),
+      { numRuns: 300 },
+    );
+    expect(fitting).toBeGreaterThan(100);
   });
 });
