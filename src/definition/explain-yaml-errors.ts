@@ -199,7 +199,7 @@ function explainUnclosed(error: ParserError, { unclosed, text }: FaultySource): 
         offset,
         message: `\`${token}\` is never closed`,
         hint: isCommentedOut(closing, offset, text)
-          ? "`#` starts a comment: put text that contains it in quotes"
+          ? "`#` starts a comment: put text that contains it in quotes, as in `\"a == '#1'\"`"
           : `add \`${closing}\``,
       };
 }

@@ -47,7 +47,9 @@ function toFinding(error: unknown, path: Path, isBeforeComment: (path: Path) => 
     path,
     offset: location.at,
     message,
-    hint: isCut ? `\`#\` starts a comment: put all of \`${key}\` in quotes` : hint,
+    hint: isCut
+      ? `\`#\` starts a comment: put all of \`${key}\` in quotes, and text in it too, as in \`"a == '#1'"\``
+      : hint,
     excerpt: renderCaret(location),
   };
 }

@@ -49,10 +49,11 @@ export function mutationsOf({ definition, environment }: LoadedDefinition): read
 function isUnusedGuardrail(definition: Definition, [key, index]: Path, disabled: readonly string[]): boolean {
   const guardrail = key === "guardrails" ? definition.guardrails?.[Number(index)] : undefined;
   if (guardrail?.type !== "no_disabled_targets") return false;
-  const { disabled_stages: globs = [] } = guardrail;
+  const { disabled_stages: globs = [], on_fail: onFail = "block" } = guardrail;
   const targets = branchesOf(definition).map(({ target }) => target);
   const isRouted = definition.type !== "policy" && definition.type !== "gate";
-  const names = [...globs, ...disabled];
+  // A target that is declared as disabled is blocked without any guardrail.
+  const names = onFail === "block" ? globs : [...globs, ...disabled];
   return isRouted && !targets.some((target) => names.some((name) => matchesGlob(name, target)));
 }
 

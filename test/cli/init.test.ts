@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
@@ -123,6 +123,7 @@ describe("init", () => {
 describe("init where something else is in the way", () => {
   it.each([
     { path: ".gitignore", kind: "file", make: (path: string) => mkdirSync(path) },
+    { path: ".gitignore", kind: "file", make: (path: string) => symlinkSync(`${path}.missing`, path) },
     { path: "agent-33.json", kind: "file", make: (path: string) => mkdirSync(path) },
     { path: "decisions", kind: "directory", make: (path: string) => writeFileSync(path, "") },
     { path: ".agent-33", kind: "directory", make: (path: string) => writeFileSync(path, "") },

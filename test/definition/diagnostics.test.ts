@@ -214,7 +214,9 @@ const cases: readonly Case[] = [
   ).map(([condition, problem]) => ({
     name: `a condition with \`#\` without quotes: ${condition}`,
     yaml: valid.replace('"input == 1"', condition),
-    problems: [`6:${problem} | \`#\` starts a comment: put all of \`condition\` in quotes`],
+    problems: [
+      `6:${problem} | \`#\` starts a comment: put all of \`condition\` in quotes, and text in it too, as in \`"a == '#1'"\``,
+    ],
   })),
   ...(
     [

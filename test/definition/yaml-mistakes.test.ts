@@ -430,7 +430,9 @@ const quotes: readonly Mistake[] = [
     name: "a `#` in a condition in braces",
     from: '"input == 2"',
     to: "input == #2",
-    problems: ["8:7 `{` is never closed | `#` starts a comment: put text that contains it in quotes"],
+    problems: [
+      "8:7 `{` is never closed | `#` starts a comment: put text that contains it in quotes, as in `\"a == '#1'\"`",
+    ],
   },
   {
     name: "commas in a nested call in braces",

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, lstatSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Command } from "commander";
 import { DecisionError } from "../../errors.js";
@@ -77,8 +77,11 @@ async function planSteps(io: Io): Promise<readonly Step[]> {
 
 /** Throws if something else than a file or directory is in the place of one. */
 function assertKind(cwd: string, path: string, kind: "file" | "directory"): void {
-  const stats = statSync(join(cwd, path), { throwIfNoEntry: false });
-  if (stats === undefined || (kind === "file" ? stats.isFile() : stats.isDirectory())) return;
+  const at = join(cwd, path);
+  if (lstatSync(at, { throwIfNoEntry: false }) === undefined) return;
+  // Undefined for a link to nothing.
+  const stats = statSync(at, { throwIfNoEntry: false });
+  if ((kind === "file" ? stats?.isFile() : stats?.isDirectory()) === true) return;
   throw new DecisionError("file_unwritable", `\`${path}\` is not a ${kind}`, {
     hint: `rename or remove \`${path}\``,
   });
