@@ -7,8 +7,8 @@ const prefix = "wait-";
 
 /**
  * The place of a process in the queue for a lock: an empty file, named after the moment since the machine started and
- * the owner. Whoever hands the lock over removes the file, which wakes the process that watches it. Errors are ignored:
- * without its file, a process looks for the lock from time to time.
+ * the process. The owner that hands the lock over removes the file, which wakes the process that watches it. Errors are
+ * ignored: without its file, a process looks for the lock from time to time.
  */
 export class LockTicket {
   readonly name: string;
@@ -63,7 +63,7 @@ export class LockTicket {
 
 function watchFile(path: string, onChange: () => void): FSWatcher | undefined {
   try {
-    // A system has only so many watchers.
+    // The number of watchers of a system is limited.
     return watch(path, onChange).on("error", () => undefined);
   } catch {
     return undefined;
